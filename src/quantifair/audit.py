@@ -1,0 +1,157 @@
+"""The audit's specification: ``Audit(...).fit(auxiliary).measure(deployment)``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from quantifair.auxiliary import read_auxiliary
+from quantifair.errors import InputError, did_you_mean
+from quantifair.fitted import FittedAudit
+from quantifair.learner import LEARNERS, TRAININGS, Recipe, ScoreColumns
+from quantifair.quantifiers import named_quantifier
+from quantifair.tables import open_table
+from quantifair.training import learner_cautions, train_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from quantifair.auxiliary import Auxiliary
+    from quantifair.quantifiers import Quantifier
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """An audit to be made: which column means what, and how figures are estimated.
+
+    Parameters
+    ----------
+    decision
+        Column of the system's decision, in both tables.
+    group
+        Column of the group in the auxiliary table, or several: then their intersections are
+        audited, and each of them alone.
+    label
+        Column of the true outcome, in both tables, for measures that need it.
+    features
+        Columns that the group classifier reads; by default all that both tables share.
+    weight
+        Column of survey weights in the auxiliary table; used in the deployment where it is there.
+    id
+        Column that identifies people. Who is in both tables keeps their known group; who repeats
+        is counted as one person in the intervals.
+    scores
+        Column of each group's probability, ``{group: column}``, in place of a group classifier.
+    classifier
+        The audited system itself, where the tables hold no decision: a fitted estimator, or a
+        function from a frame of features to decisions.
+    favourable, favourable_label
+        The favourable decision and label, where they are not obvious.
+    reference
+        For two groups, the one that is subtracted; by default the first in order.
+    learner
+        What predicts the group: ``logistic`` (the default), ``svm``, ``boosting``, or any
+        scikit-learn classifier or pipeline. One that is fitted already is used as it is.
+    quantifier
+        Name or instance of the quantifier.
+    training
+        ``folds`` (out-of-fold scores), ``split`` (60% trains, 40% is scored) or ``all``.
+    folds
+        Number of folds.
+    calibrate
+        Whether scores are calibrated on the auxiliary people.
+    per_cell
+        Whether each cell has its own group classifier, or all share one.
+    smoothing
+        Whether one pseudo-person is added to each cell, spread as its auxiliary shares.
+    level, replicates
+        Confidence level of the intervals and number of replicates behind them.
+    seed
+        Seed of the folds and the replicates.
+    n_jobs
+        Threads for the replicates; the answer does not depend on it.
+
+    Examples
+    --------
+    >>> from quantifair.datasets import simulate_lender
+    >>> lender = simulate_lender(auxiliary_rows=3000, deployment_rows=5000, seed=1)
+    >>> audit = Audit(decision="approved", group="gender", replicates=200)
+    >>> result = audit.fit(lender.auxiliary).measure(lender.deployment)
+    >>> result.demographic_parity.direction
+    'woman minus man'
+    """
+
+    decision: str | None = None
+    group: str | Sequence[str] = ()
+    label: str | None = None
+    features: Sequence[str] | None = None
+    weight: str | None = None
+    id: str | None = None
+    scores: Mapping[str, str] | None = None
+    classifier: Any = None
+    favourable: Any = None
+    favourable_label: Any = None
+    reference: Any = None
+    learner: Any = None
+    quantifier: str | Quantifier = "sld"
+    training: str = "folds"
+    folds: int = 5
+    calibrate: bool = True
+    per_cell: bool = True
+    smoothing: bool = False
+    level: float = 0.95
+    replicates: int = 1000
+    seed: int = 0
+    n_jobs: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.group_columns:
+            raise InputError("group= is needed: the auxiliary table's column of groups")
+        if self.training not in TRAININGS:
+            raise InputError(
+                f"no training {self.training!r}; {did_you_mean(self.training, TRAININGS)}"
+            )
+        if not 0 < self.level < 1:
+            raise InputError(f"level is a probability such as 0.95, not {self.level}")
+        for name, least in (("folds", 2), ("replicates", 0), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise InputError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if self.scores is not None and self.learner is not None:
+            raise InputError(
+                "scores= brings the group probabilities, so learner= has no use; drop one"
+            )
+        if isinstance(self.learner, str) and self.learner not in LEARNERS:
+            raise InputError(f"no learner {self.learner!r}; {did_you_mean(self.learner, LEARNERS)}")
+        named_quantifier(self.quantifier)
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        """The group columns."""
+        return (self.group,) if isinstance(self.group, str) else tuple(self.group)
+
+    def fit(self, auxiliary: Any, *, columns: Sequence[str] | None = None) -> FittedAudit:
+        """Train the group classifiers on the auxiliary table.
+
+        Parameters
+        ----------
+        auxiliary
+            Any dataframe, Arrow table, DuckDB relation, or the path of a CSV or Parquet file.
+        columns
+            Columns of the deployment table, where they are known; measuring a table that lacks
+            some of the features trains again without them.
+        """
+        table = open_table(auxiliary, "auxiliary")
+        read = read_auxiliary(self, table, columns)
+        learner = self.learner if self.scores is None else self._score_columns(read)
+        recipe = Recipe(learner, self.training, self.folds, self.calibrate, self.seed)
+        cells = train_cells(read, recipe, per_cell=self.per_cell)
+        cautions = (*read.cautions, *learner_cautions(self, table.name))
+        return FittedAudit(self, table, read, cells, cautions)
+
+    def _score_columns(self, read: Auxiliary) -> Any:
+        given = {str(k): v for k, v in dict(self.scores or {}).items()}
+        if sorted(given) != sorted(read.groups):
+            raise InputError(
+                f"scores= names the groups {sorted(given)}, the table holds {read.groups}"
+            )
+        return ScoreColumns([given[g] for g in read.groups])

@@ -1,0 +1,117 @@
+"""Estimates beside the truth, for those who validate where the group is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quantifair import disparity
+from quantifair.errors import InputError
+from quantifair.results import RATES, Comparison, ComparisonRow, Figure
+from quantifair.roles import MISSING, checked_weights, group_codes
+from quantifair.tables import open_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from quantifair.fitted import FittedAudit
+    from quantifair.results import AuditResult
+
+    FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparer:
+    """Compare results of a fitted audit with a table that holds the groups.
+
+    Attributes
+    ----------
+    fitted
+        The audit, which knows how the columns are read.
+    """
+
+    fitted: FittedAudit
+
+    def __call__(
+        self, result: AuditResult, truth: Any, group: tuple[str, ...] | None = None
+    ) -> Comparison:
+        """Compare; ``group`` names the columns of the truth where they are called otherwise."""
+        rates = {k: v[None] for k, v in self._true_rates(truth, group).items()}
+        true = {k: v["difference"][0] for k, v in disparity.disparities(rates).items()}
+        rows = [
+            _row(f"{name} difference", measure.difference, true.get(name))
+            for name, measure in result.measures.items()
+        ]
+        for k, one in enumerate(result.groups):
+            for rate in ("share", *RATES):
+                figure = getattr(one, rate)
+                if figure is not None:
+                    rows.append(_row(f"{rate} of {one.name}", figure, rates[rate][0, k]))
+        parity = true["demographic_parity"]
+        estimators = [_row(k, Figure(v), parity) for k, v in result.estimators.items()]
+        return Comparison(tuple(rows), tuple(estimators))
+
+    def _true_rates(self, truth: Any, group: tuple[str, ...] | None) -> dict[str, FloatArray]:
+        read, audit = self.fitted.auxiliary, self.fitted.audit
+        table = open_table(truth, "deployment")
+        names = group or audit.group_columns
+        for name in names:
+            table.require(name, "true group")
+        roles = [audit.decision, audit.label, audit.weight]
+        wanted = [*names, *(c for c in roles if c is not None)]
+        if read.decider is not None:
+            wanted += read.decider.features.names
+        data = table.read(dict.fromkeys(c for c in wanted if c in table.columns))
+        codes = self._codes(data, names, table.name)
+        weights = np.ones(data.num_rows)
+        if audit.weight is not None and audit.weight in table.columns:
+            weights = checked_weights(data[audit.weight], audit.weight, table.name)
+        decision = self._decisions(data, table.name)
+        groups = len(read.groups)
+        decided = np.zeros((2, groups))
+        np.add.at(decided, (decision, codes), weights)
+        if read.positive is None:
+            return disparity.group_rates(decided)
+        label = read.positive.decode(data[read.positive.column], table.name)
+        labelled = np.zeros((2, 2, groups))
+        seen = label != MISSING
+        np.add.at(labelled, (label[seen], decision[seen], codes[seen]), weights[seen])
+        return disparity.group_rates(decided, labelled)
+
+    def _codes(self, data: pa.Table, names: tuple[str, ...], where: str) -> Any:
+        codes, groups, _ = group_codes(data, names, where)
+        missing = int((codes == MISSING).sum())
+        if missing:
+            raise InputError(f"{missing:,} of {len(codes):,} rows of {where} have no true group")
+        known = self.fitted.groups
+        strange = [g for g in groups if g not in known]
+        if strange:
+            raise InputError(
+                f"the true group {strange[0]!r} of {where} does not occur in the auxiliary table; "
+                f"known are {', '.join(known)}"
+            )
+        return np.array([known.index(g) for g in groups])[codes]
+
+    def _decisions(self, data: pa.Table, where: str) -> Any:
+        read = self.fitted.auxiliary
+        if read.favourable is None:
+            raise InputError("without decisions there is nothing to compare")
+        if read.decider is None:
+            return read.favourable.decode(data[read.favourable.column], where)
+        return read.favourable.decode(
+            read.decider(data.combine_chunks().to_batches()[0], where), where
+        )
+
+
+def _row(name: str, figure: Figure, truth: float | None) -> ComparisonRow:
+    if truth is None or not np.isfinite(truth):
+        return ComparisonRow(name, figure, None, None, None)
+    if figure.estimate is None:
+        return ComparisonRow(name, figure, float(truth), None, None)
+    covered = None
+    if figure.low is not None and figure.high is not None:
+        covered = bool(figure.low <= truth <= figure.high)
+    return ComparisonRow(name, figure, float(truth), float(figure.estimate - truth), covered)

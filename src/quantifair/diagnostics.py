@@ -1,0 +1,153 @@
+"""When not to believe the answer: checks that every audit runs and reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from quantifair.learner import BROKEN_SLOPE
+from quantifair.quantifiers.base import group_means
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quantifair.intervals import Sample
+    from quantifair.quantifiers.base import Estimate, FloatArray
+
+FEWEST = 5
+"""Auxiliary people of a group in a cell below which nothing is estimated there."""
+
+FEW = 30
+"""Auxiliary people of a group in a cell below which the estimate is called fragile."""
+
+_STANDARD_ERRORS = 2.0
+_LARGE_SKETCH_ERROR = 1e-3
+
+
+class Caution(NamedTuple):
+    """Something that the reader of a result has to know.
+
+    Attributes
+    ----------
+    code
+        A stable name for programs.
+    message
+        What is the matter, and what to do.
+    where
+        The cell, table or column concerned.
+    """
+
+    code: str
+    message: str
+    where: str
+
+
+def too_few(counts: Sequence[int], groups: Sequence[str], where: str) -> Caution | None:
+    """Find a group that is absent from a cell's auxiliary people, or has too few to learn from."""
+    for group, count in zip(groups, counts, strict=True):
+        if count == 0:
+            return Caution(
+                "group_absent",
+                f"the auxiliary table holds nobody of group {group!r} with {where}, so nothing "
+                "can be estimated there; survey such people, or merge groups",
+                where,
+            )
+        if count < FEWEST:
+            return Caution(
+                "group_too_small",
+                f"the auxiliary table holds only {count} of group {group!r} with {where}; at "
+                f"least {FEWEST} are needed (and {FEW} advisable). Survey more, or merge groups",
+                where,
+            )
+    return None
+
+
+def few(counts: Sequence[int], groups: Sequence[str], where: str) -> list[Caution]:
+    """Find groups with so few auxiliary people that the estimate is fragile."""
+    return [
+        Caution(
+            "few_rows",
+            f"only {count} auxiliary people of group {group!r} with {where}: the estimate leans "
+            f"on few people; {FEW} or more are advisable",
+            where,
+        )
+        for group, count in zip(groups, counts, strict=True)
+        if FEWEST <= count < FEW
+    ]
+
+
+def not_separated(sample: Sample, where: str) -> Caution | None:
+    """Find scores whose group means differ by no more than chance.
+
+    The smallest singular value of the matrix of mean scores by group (for two groups about
+    tpr - fpr) is compared with two standard errors of a group's mean score vector.
+    """
+    labelled = sample.labelled
+    means = group_means(labelled, sample.scores)
+    spread = group_means(labelled, sample.scores**2) - means**2
+    effective = labelled.sizes**2 / (labelled.counts**2).sum(axis=-1)
+    noise = float(np.sqrt((spread.sum(axis=-1) / effective).max()))
+    smallest = float(np.linalg.svd(means, compute_uv=False)[-1])
+    if smallest >= _STANDARD_ERRORS * max(noise, 1e-12):
+        return None
+    return Caution(
+        "not_separated",
+        f"the features do not tell the groups apart with {where} (tpr and fpr differ by no more "
+        "than noise), so there is no estimate; add features related to the group, or survey more "
+        "people",
+        where,
+    )
+
+
+def broken_proxy(slope: float, where: str) -> list[Caution]:
+    """Find a group classifier that is far too sure of itself."""
+    if slope >= BROKEN_SLOPE:
+        return []
+    return [
+        Caution(
+            "broken_proxy",
+            f"the group classifier is far too sure of itself with {where} (calibration slope "
+            f"{slope:.2f}, 1 is honest, below {BROKEN_SLOPE} is overfitted); use a simpler or more "
+            "regularised learner, or survey more people",
+            where,
+        )
+    ]
+
+
+def of_estimate(estimate: Estimate, groups: Sequence[str], where: str) -> list[Caution]:
+    """Find out what is odd about an estimate."""
+    found = []
+    if estimate.clipped:
+        raw = ", ".join(f"{g}: {p:.3f}" for g, p in zip(groups, estimate.raw, strict=True))
+        found.append(
+            Caution(
+                "clipped",
+                f"the raw prevalences with {where} lay outside 0 to 1 ({raw}) and were brought "
+                "back; the groups may differ from the auxiliary ones, or the sample is small",
+                where,
+            )
+        )
+    elif _at_corner(estimate.prevalence):
+        found.append(
+            Caution(
+                "clipped",
+                f"a prevalence with {where} is estimated as exactly 0 or 1, the edge of what is "
+                "possible; read the interval, not the number",
+                where,
+            )
+        )
+    if estimate.sketch_error > _LARGE_SKETCH_ERROR:
+        found.append(
+            Caution(
+                "sketch_error",
+                f"binning the scores may move the prevalences with {where} by up to "
+                f"{estimate.sketch_error:.2g}",
+                where,
+            )
+        )
+    return found
+
+
+def _at_corner(prevalence: FloatArray) -> bool:
+    return bool((prevalence < 1e-9).any())

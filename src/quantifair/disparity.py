@@ -1,0 +1,159 @@
+"""From prevalences in cells to rates by group and their disparities: pure functions of counts.
+
+Counts carry leading axes of replicates. ``decided[..., d, k]`` is the number of people of group
+``k`` with decision ``d`` (0 or 1, 1 the favourable one), ``labelled[..., y, d, k]`` the same by
+label ``y`` as well. Every rate follows from them by Bayes' theorem (the paper's Proposition 1).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+
+
+class Measure(NamedTuple):
+    """A disparity: which rates it compares, and whether two groups keep their sign."""
+
+    rates: tuple[str, ...]
+    signed: bool
+    meaning: str
+
+
+MEASURES = {
+    "demographic_parity": Measure(
+        ("selection_rate",), signed=True, meaning="difference in selection rates"
+    ),
+    "true_positive_rate": Measure(
+        ("true_positive_rate",),
+        signed=True,
+        meaning="difference in favourable decisions where the label is +",
+    ),
+    "true_negative_rate": Measure(
+        ("true_negative_rate",),
+        signed=True,
+        meaning="difference in unfavourable decisions where the label is -",
+    ),
+    "positive_predictive_value": Measure(
+        ("positive_predictive_value",),
+        signed=True,
+        meaning="difference in + labels among favourable decisions",
+    ),
+    "negative_predictive_value": Measure(
+        ("negative_predictive_value",),
+        signed=True,
+        meaning="difference in - labels among unfavourable decisions",
+    ),
+    "equal_opportunity": Measure(
+        ("true_positive_rate",),
+        signed=False,
+        meaning="Fairlearn's: largest minus smallest true positive rate",
+    ),
+    "equalized_odds": Measure(
+        ("true_positive_rate", "false_positive_rate"),
+        signed=False,
+        meaning="Fairlearn's: the larger of the ranges of the true and the false positive rates",
+    ),
+}
+
+
+def smooth(prevalence: ArrayLike, size: ArrayLike, auxiliary: ArrayLike) -> FloatArray:
+    """Add one pseudo-person to a cell, spread as the cell's auxiliary shares.
+
+    Laplace smoothing with known incidence rates, (p n + a) / (n + 1): the paper's Method, step 6,
+    for any number of groups.
+
+    Examples
+    --------
+    >>> smooth([0.0, 1.0], 9, [0.5, 0.5]).tolist()
+    [0.05, 0.95]
+    """
+    people = np.asarray(size, dtype=np.float64)[..., None]
+    shares = np.asarray(auxiliary, dtype=np.float64)
+    return np.asarray((np.asarray(prevalence) * people + shares) / (people + 1))
+
+
+def group_rates(decided: FloatArray, labelled: FloatArray | None = None) -> dict[str, FloatArray]:
+    """Return every rate by group, each of shape ``(..., groups)``.
+
+    Where a denominator is zero the rate is NaN. Cells of ``labelled`` that are unknown are NaN
+    and so is what follows from them.
+
+    Examples
+    --------
+    >>> rates = group_rates(np.array([[10.0, 30.0], [30.0, 10.0]]))
+    >>> rates["selection_rate"].tolist()
+    [0.75, 0.25]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        people = decided.sum(axis=-2)
+        rates = {
+            "share": people / people.sum(axis=-1, keepdims=True),
+            "count": people,
+            "selection_rate": decided[..., 1, :] / people,
+        }
+        if labelled is not None:
+            by_label = labelled.sum(axis=-2)
+            by_decision = labelled.sum(axis=-3)
+            rates |= {
+                "true_positive_rate": labelled[..., 1, 1, :] / by_label[..., 1, :],
+                "false_positive_rate": labelled[..., 0, 1, :] / by_label[..., 0, :],
+                "true_negative_rate": labelled[..., 0, 0, :] / by_label[..., 0, :],
+                "positive_predictive_value": labelled[..., 1, 1, :] / by_decision[..., 1, :],
+                "negative_predictive_value": labelled[..., 0, 0, :] / by_decision[..., 0, :],
+            }
+    return rates
+
+
+def difference(rates: FloatArray, *, signed: bool) -> FloatArray:
+    """Second minus first for two groups where ``signed``; else largest minus smallest."""
+    if signed and rates.shape[-1] == 2:
+        return np.asarray(rates[..., 1] - rates[..., 0])
+    return np.asarray(rates.max(axis=-1) - rates.min(axis=-1))
+
+
+def ratio(rates: FloatArray) -> FloatArray:
+    """Smallest over largest, as in the four-fifths rule; NaN where nobody has the outcome."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(rates.min(axis=-1) / rates.max(axis=-1))
+
+
+def variance(rates: FloatArray) -> FloatArray:
+    """Population variance of the rates over the groups."""
+    return np.asarray(rates.var(axis=-1))
+
+
+def pairs(groups: int) -> list[tuple[int, int]]:
+    """All pairs of groups, (one, other); a pair's difference is other minus one."""
+    return list(combinations(range(groups), 2))
+
+
+def disparities(rates: dict[str, FloatArray]) -> dict[str, dict[str, FloatArray]]:
+    """Return difference, ratio and variance of each measure whose rates are there.
+
+    A measure of several rates takes the worst of them: the largest difference and variance, the
+    smallest ratio.
+    """
+    found: dict[str, dict[str, FloatArray]] = {}
+    for name, measure in MEASURES.items():
+        if not all(rate in rates for rate in measure.rates):
+            continue
+        used = [rates[rate] for rate in measure.rates]
+        found[name] = {
+            "difference": _worst([difference(r, signed=measure.signed) for r in used], np.max),
+            "ratio": _worst([ratio(r) for r in used], np.min),
+            "variance": _worst([variance(r) for r in used], np.max),
+        }
+    return found
+
+
+def _worst(values: list[FloatArray], choose: Callable[..., FloatArray]) -> FloatArray:
+    return values[0] if len(values) == 1 else np.asarray(choose(np.stack(values), axis=0))

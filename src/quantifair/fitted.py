@@ -1,0 +1,161 @@
+"""An audit whose group classifiers are trained: it sketches, measures and quantifies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from quantifair.cells import Cell, Deployment, Plan
+from quantifair.diagnostics import Caution
+from quantifair.engines.arrow import sketch_table
+from quantifair.errors import InputError
+from quantifair.measurement import Measurement
+from quantifair.quantifiers import named_quantifier
+from quantifair.tables import open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from quantifair.audit import Audit
+    from quantifair.auxiliary import Auxiliary
+    from quantifair.estimation import TrainedCell
+    from quantifair.quantifiers import Quantifier
+    from quantifair.results import AuditResult, PrevalenceResult
+    from quantifair.tables import Table
+
+    Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedAudit:
+    """An audit whose group classifiers are trained; made by :meth:`Audit.fit`.
+
+    Attributes
+    ----------
+    audit
+        The specification.
+    table
+        The auxiliary table.
+    auxiliary
+        What was read of it.
+    cells
+        The trained cells.
+    cautions
+        What is to be said of the auxiliary table and the learner.
+    """
+
+    audit: Audit
+    table: Table
+    auxiliary: Auxiliary
+    cells: dict[Cell, TrainedCell]
+    cautions: tuple[Caution, ...]
+
+    @property
+    def groups(self) -> list[str]:
+        """Names of the groups, in the order of every result."""
+        return self.auxiliary.groups
+
+    def plan(self, table: Table) -> Plan:
+        """Return how a deployment table is to be scored and counted."""
+        audit, read = self.audit, self.auxiliary
+        read.features.check(table)
+        named = {"decision": audit.decision, "label": audit.label, "id": audit.id}
+        for role, column in named.items():
+            if column is not None and not (role == "decision" and audit.classifier is not None):
+                table.require(column, role)
+        known = {} if read.ids is None else dict(zip(read.ids, read.codes.tolist(), strict=True))
+        return Plan(
+            tuple(self.cells),
+            {c: t.trained.scorer for c, t in self.cells.items() if t.trained is not None},
+            len(read.groups),
+            read.features,
+            read.favourable,
+            read.positive,
+            read.decider,
+            audit.weight if audit.weight in table.columns else None,
+            audit.id,
+            known,
+        )
+
+    def sketch(self, deployment: Any, *, progress: Progress | None = None) -> Deployment:
+        """Read a deployment table once and return its sketches, which :meth:`measure` takes too.
+
+        Sketches of several tables, or of parts of one, add up with ``+``.
+        """
+        table = open_table(deployment, "deployment")
+        found = sketch_table(table, self.plan(table), progress)
+        if not found.rows:
+            raise InputError(f"{table.name} is empty: it has columns but no rows")
+        for role, missing in found.missing.items():
+            if missing and not (role.endswith("decisions") and found.labels_among_accepted):
+                column = self.audit.decision if role == "decision" else self.audit.label
+                raise InputError(
+                    f"{missing:,} of {found.rows:,} rows of {table.name} have no {role} in column "
+                    f"{column!r}; fill it in, or leave those rows out"
+                )
+        return found
+
+    def measure(
+        self,
+        deployment: Any,
+        *,
+        quantifier: str | Quantifier | None = None,
+        progress: Progress | None = None,
+    ) -> AuditResult:
+        """Estimate every disparity on the deployment.
+
+        Parameters
+        ----------
+        deployment
+            Any dataframe, Arrow table, DuckDB relation, path of a CSV or Parquet file, or a
+            sketch made by :meth:`sketch`.
+        quantifier
+            Another quantifier than the audit's.
+        progress
+            Called with the rows read and the rows in all, where known.
+        """
+        if self.audit.decision is None and self.audit.classifier is None:
+            raise InputError("an audit needs decision= or classifier=; quantify() does without")
+        return self._measurement(deployment, quantifier, progress).audit_result()
+
+    def quantify(
+        self,
+        deployment: Any,
+        *,
+        quantifier: str | Quantifier | None = None,
+        progress: Progress | None = None,
+    ) -> PrevalenceResult:
+        """Estimate the prevalence of each group alone, by decision where there is one."""
+        return self._measurement(deployment, quantifier, progress).prevalence_result()
+
+    def _measurement(
+        self, deployment: Any, quantifier: str | Quantifier | None, progress: Progress | None
+    ) -> Measurement:
+        """Sketch the deployment, by an audit trained on the columns that the deployment has."""
+        chosen = named_quantifier(quantifier or self.audit.quantifier)
+        if isinstance(deployment, Deployment):
+            return Measurement(self, deployment, chosen)
+        table = open_table(deployment, "deployment")
+        fitted = self
+        absent = [c for c in self.auxiliary.features.names if c not in table.columns]
+        if absent and self.audit.features is None and self.audit.scores is None:
+            fitted = self.audit.fit(self.table, columns=table.columns)
+        found = fitted.sketch(table, progress=progress)
+        return Measurement(fitted, found, chosen, self._about_deployment(table))
+
+    def _about_deployment(self, table: Table) -> tuple[Caution, ...]:
+        found = [
+            Caution(
+                "group_in_deployment",
+                f"the deployment table has the group column {column!r}; it is ignored for the "
+                "estimate. result.compare(...) or --truth sets the estimate beside it",
+                table.name,
+            )
+            for column in self.audit.group_columns
+            if column in table.columns
+        ]
+        weight = self.audit.weight
+        if weight is not None and weight not in table.columns:
+            message = f"the deployment table has no column {weight!r}: each row counts once"
+            found.append(Caution("deployment_unweighted", message, table.name))
+        return tuple(found)

@@ -1,0 +1,222 @@
+"""One measurement: from a fitted audit and a deployment's sketches to a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quantifair import disparity
+from quantifair.cells import ACCEPTED, DECISIONS, Cell
+from quantifair.comparison import Comparer
+from quantifair.diagnostics import Caution
+from quantifair.errors import InputError, SketchMismatchError
+from quantifair.estimation import (
+    CellEstimate,
+    Options,
+    all_rates,
+    estimate_cell,
+    figure,
+    group_results,
+    measure_results,
+)
+from quantifair.quantifiers import QUANTIFIERS
+from quantifair.results import AttributeResult, AuditResult, CellResult, PrevalenceResult
+
+if TYPE_CHECKING:
+    from quantifair.cells import Deployment
+    from quantifair.estimation import TrainedCell
+    from quantifair.fitted import FittedAudit
+    from quantifair.quantifiers import Quantifier
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """A deployment, seen by a fitted audit.
+
+    Attributes
+    ----------
+    fitted
+        The audit.
+    found
+        Sketches of the deployment.
+    quantifier
+        The estimator.
+    cautions
+        What is to be said of the deployment table.
+    """
+
+    fitted: FittedAudit
+    found: Deployment
+    quantifier: Quantifier
+    cautions: tuple[Caution, ...] = ()
+
+    def __post_init__(self) -> None:
+        for cell, trained in self.cells.items():
+            if trained.trained is None:
+                continue
+            sketch = self.found.sketches.get(cell)
+            if sketch is None or sketch.fingerprint != trained.trained.scorer.fingerprint:
+                raise SketchMismatchError(
+                    f"the sketch of {trained.name} was not made by this audit's scoring function; "
+                    "sketch the deployment again with the audit that measures it"
+                )
+
+    @cached_property
+    def cells(self) -> dict[Cell, TrainedCell]:
+        """The trained cells; those of labels that the deployment lacks are left out."""
+        cells = self.fitted.cells
+        if not self.found.labels_among_accepted:
+            return cells
+        return {c: t for c, t in cells.items() if c in {*DECISIONS, *ACCEPTED}}
+
+    @cached_property
+    def options(self) -> Options:
+        """How figures are made."""
+        audit = self.fitted.audit
+        return Options(audit.level, audit.replicates, audit.seed, audit.smoothing, audit.n_jobs)
+
+    @cached_property
+    def estimates(self) -> dict[Cell, CellEstimate]:
+        """Prevalences of each cell, with replicates."""
+        return self._estimated(self.quantifier, self.options)
+
+    def audit_result(self) -> AuditResult:
+        """Return disparities, figures by group, and all that has to be said of them."""
+        self._check_decisions()
+        read = self.fitted.auxiliary
+        rates = all_rates(self.estimates)
+        return AuditResult(
+            measure_results(rates, read.groups, self.options),
+            group_results(rates, read.groups, read.attributes, self.options),
+            self._by_attribute(),
+            self._by_estimator(),
+            self._cell_results(),
+            self.found.rows,
+            self._warnings(),
+            self._settings(),
+            _versions(),
+            Comparer(self.fitted),
+        )
+
+    def prevalence_result(self) -> PrevalenceResult:
+        """Return the prevalences of the cells alone."""
+        cells, warnings = self._cell_results(), self._warnings()
+        return PrevalenceResult(cells, self.found.rows, warnings, self._settings(), _versions())
+
+    def _check_decisions(self) -> None:
+        taken = [c for c in DECISIONS if self.found.counts[c]]
+        if len(taken) == 1:
+            raise InputError(
+                f"all {self.found.rows:,} deployment rows have {self.cells[taken[0]].name}; an "
+                "audit compares favourable with unfavourable decisions"
+            )
+
+    def _estimated(self, quantifier: Quantifier, options: Options) -> dict[Cell, CellEstimate]:
+        groups = self.fitted.groups
+        return {
+            cell: estimate_cell(cell, trained, self.found, quantifier, groups, options)
+            for cell, trained in self.cells.items()
+        }
+
+    def _by_estimator(self) -> dict[str, float | None]:
+        """Demographic parity difference by every quantifier, from the same sketches."""
+        values: dict[str, float | None] = {}
+        options = replace(self.options, replicates=0)
+        for name, quantifier in QUANTIFIERS.items():
+            rates = all_rates(self._estimated(quantifier(), options))
+            parity = float(disparity.difference(rates["selection_rate"][0], signed=True))
+            values[name] = parity if np.isfinite(parity) else None
+        return values
+
+    def _by_attribute(self) -> dict[str, AttributeResult]:
+        """Sum the intersections over all attributes but one, for each attribute."""
+        columns, every = self.fitted.audit.group_columns, self.fitted.auxiliary.attributes
+        if len(columns) == 1:
+            return {}
+        found = {}
+        for column in columns:
+            values = [a[column] for a in every]
+            levels = sorted(set(values), key=values.index)
+            summed = np.array([[v == level for level in levels] for v in values], dtype=np.float64)
+            rates = all_rates({c: e.merged(summed) for c, e in self.estimates.items()})
+            attributes = [{column: level} for level in levels]
+            found[column] = AttributeResult(
+                group_results(rates, levels, attributes, self.options),
+                measure_results(rates, levels, self.options) if len(levels) > 1 else {},
+            )
+        return found
+
+    def _cell_results(self) -> tuple[CellResult, ...]:
+        return tuple(self._cell_result(c, e) for c, e in self.estimates.items())
+
+    def _cell_result(self, cell: Cell, estimate: CellEstimate) -> CellResult:
+        trained, groups = self.cells[cell], self.fitted.groups
+        known = self.found.known.get(cell, np.zeros(len(groups)))
+        with np.errstate(invalid="ignore"):
+            shares = estimate.counts / estimate.counts.sum(axis=-1, keepdims=True)
+        low, high = (np.where(np.isnan(shares[1:]), edge, shares[1:]) for edge in (0.0, 1.0))
+        return CellResult(
+            trained.name,
+            dict(zip(groups, trained.rows, strict=True)),
+            self.found.counts[cell],
+            dict(zip(groups, known.tolist(), strict=True)),
+            {
+                g: figure(shares[0, k], low[:, k], high[:, k], self.options)
+                for k, g in enumerate(groups)
+            },
+            None if trained.trained is None else trained.trained.slope,
+        )
+
+    def _warnings(self) -> tuple[Caution, ...]:
+        found, about = self.found, [*self.cautions, *self.fitted.cautions]
+        if found.people is not None and found.distinct_share < 1:
+            message = (
+                f"the {found.rows:,} deployment rows are of {len(found.people):,} people; the "
+                "intervals count people, not rows"
+            )
+            about.append(Caution("repeated_people", message, "deployment"))
+        known = sum(float(k.sum()) for c, k in found.known.items() if c.label is None)
+        if known:
+            message = (
+                f"{known:,.0f} deployment people are in the auxiliary table; they count with "
+                "their known group"
+            )
+            about.append(Caution("known_people", message, "deployment"))
+        if Cell(1, 1) in self.cells and Cell(0, 1) not in self.cells:
+            message = (
+                "labels are known among favourable decisions only, so of the measures that need "
+                "labels only the positive predictive value is reported"
+            )
+            about.append(Caution("labels_among_accepted", message, "label"))
+        for estimate in self.estimates.values():
+            about += [c for c in estimate.cautions if c not in about]
+        return tuple(about)
+
+    def _settings(self) -> dict[str, Any]:
+        audit, read = self.fitted.audit, self.fitted.auxiliary
+        return {
+            "group": " & ".join(audit.group_columns),
+            "groups": list(read.groups),
+            "favourable": None if read.favourable is None else read.favourable.name(1),
+            "label": None if read.positive is None else read.positive.name(1),
+            "features": read.features.names,
+            "quantifier": repr(self.quantifier),
+            "learner": "logistic" if audit.learner is None else str(audit.learner),
+            "training": audit.training,
+            "folds": audit.folds,
+            "calibrate": audit.calibrate,
+            "per_cell": audit.per_cell,
+            "smoothing": audit.smoothing,
+            "level": audit.level,
+            "replicates": audit.replicates,
+            "seed": audit.seed,
+        }
+
+
+def _versions() -> dict[str, str]:
+    names = ("quantifair", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "duckdb")
+    return {name: version(name) for name in names}

@@ -1,0 +1,45 @@
+"""Quantifiers: from scores of people whose group is unknown to the prevalence of each group."""
+
+from quantifair.errors import InputError, did_you_mean
+from quantifair.quantifiers.adjusted import ACC, PACC
+from quantifair.quantifiers.base import Estimate, Labelled, Quantifier
+from quantifair.quantifiers.counting import CC, PCC
+from quantifair.quantifiers.em import SLD
+from quantifair.quantifiers.mixture import HDy
+from quantifair.quantifiers.prior import MLPE
+
+__all__ = [
+    "ACC",
+    "CC",
+    "MLPE",
+    "PACC",
+    "PCC",
+    "QUANTIFIERS",
+    "SLD",
+    "Estimate",
+    "HDy",
+    "Labelled",
+    "Quantifier",
+    "named_quantifier",
+]
+
+QUANTIFIERS: dict[str, type[Quantifier]] = {
+    "cc": CC,
+    "pcc": PCC,
+    "acc": ACC,
+    "pacc": PACC,
+    "sld": SLD,
+    "hdy": HDy,
+    "mlpe": MLPE,
+}
+
+
+def named_quantifier(quantifier: str | Quantifier) -> Quantifier:
+    """Return the quantifier of that name, or the instance itself."""
+    if isinstance(quantifier, Quantifier):
+        return quantifier
+    if str(quantifier).lower() not in QUANTIFIERS:
+        raise InputError(
+            f"no quantifier {quantifier!r}; {did_you_mean(str(quantifier), QUANTIFIERS)}"
+        )
+    return QUANTIFIERS[str(quantifier).lower()]()

@@ -1,0 +1,128 @@
+"""From a result to what a page shows: sentences, and intervals as positions on a scale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from quantifair.results import ESTIMATORS, RATES
+
+if TYPE_CHECKING:
+    from quantifair.results import AuditResult, Figure, MeasureResult
+
+_SETTINGS = ("quantifier", "learner", "training", "calibrate", "level", "replicates", "seed")
+
+
+def summarize(result: AuditResult) -> dict[str, Any]:
+    """Return all that a report shows, as plain dicts, lists and text."""
+    measures = [_measure(m) for m in result.measures.values()]
+    rates = [r for r in RATES if getattr(result.groups[0], r) is not None]
+    return {
+        "title": f"Audit of {result.settings['favourable']} by {result.settings['group']}",
+        "level": f"{result.settings['level']:.0%}",
+        "rows": result.rows,
+        "answer": _answer(result),
+        "verdict": _verdict(result.demographic_parity),
+        "headline": measures[0],
+        "measures": measures,
+        "rates": [r.replace("_", " ") for r in rates],
+        "groups": [
+            {
+                "name": g.name,
+                "share": _figure(g.share),
+                "rates": [_figure(getattr(g, r)) for r in rates],
+            }
+            for g in result.groups
+        ],
+        "estimators": [
+            {"name": ESTIMATORS[k], "value": "not estimable" if v is None else f"{v:+.3f}"}
+            for k, v in result.estimators.items()
+        ],
+        "cells": [
+            {
+                "name": c.name,
+                "auxiliary": ", ".join(f"{g}: {n:,}" for g, n in c.auxiliary_rows.items()),
+                "deployment": f"{c.deployment_rows:,}",
+            }
+            for c in result.cells
+        ],
+        "warnings": [w._asdict() for w in result.warnings],
+        "settings": {k: str(result.settings[k]) for k in _SETTINGS},
+        "features": result.settings["features"],
+        "versions": result.versions,
+    }
+
+
+def _answer(result: AuditResult) -> str:
+    measure = result.demographic_parity
+    found, level = measure.difference, f"{result.settings['level']:.0%}"
+    what = result.settings["favourable"]
+    if found.estimate is None or found.low is None or found.high is None:
+        return f"How the rates of {what} differ between groups can't be told from these tables."
+    if not measure.signed:
+        return (
+            f"The rates of {what} differ by {_points(found.estimate)} between the groups with the "
+            f"highest and the lowest ({level} interval {_range(found.low, found.high)})."
+        )
+    second, first = (result.groups[1].name, result.groups[0].name)
+    more = "more" if found.estimate >= 0 else "less"
+    low, high = (found.low, found.high) if found.estimate >= 0 else (-found.high, -found.low)
+    return (
+        f"The decision {what} falls on {second} {_points(abs(found.estimate))} {more} often than "
+        f"on {first} ({level} interval {_range(low, high)})."
+    )
+
+
+def _verdict(measure: MeasureResult) -> str:
+    found = measure.difference
+    if found.low is None or found.high is None:
+        return "No answer: see the warnings for what is missing."
+    if not measure.signed:
+        return (
+            "A largest-minus-smallest difference is never below zero; compare the pairs of groups."
+        )
+    if found.low > 0 or found.high < 0:
+        return "The interval excludes zero: chance alone does not explain the difference."
+    return "The interval includes zero: the data do not tell which group is favoured."
+
+
+def _measure(measure: MeasureResult) -> dict[str, Any]:
+    return {
+        "name": measure.name.replace("_", " "),
+        "meaning": measure.meaning,
+        "direction": measure.direction,
+        "difference": _figure(measure.difference, least=-1.0 if measure.signed else 0.0),
+        "ratio": _figure(measure.ratio),
+        "pairs": [
+            {
+                "name": f"{p.group} minus {p.reference}",
+                "difference": _figure(p.difference, least=-1.0),
+            }
+            for p in measure.pairs
+        ],
+    }
+
+
+def _figure(figure: Figure, *, least: float = 0.0) -> dict[str, Any]:
+    """Return a figure as text, with its place on a scale from ``least`` to 1 in percent."""
+    if figure.estimate is None or figure.low is None or figure.high is None:
+        return {"text": str(figure), "bar": None}
+
+    def place(value: float) -> float:
+        return round(100 * (min(max(value, least), 1.0) - least) / (1 - least), 2)
+
+    low, high = place(figure.low), place(figure.high)
+    bar = {
+        "low": low,
+        "width": round(high - low, 2),
+        "at": place(figure.estimate),
+        "zero": place(0.0),
+    }
+    return {"text": str(figure), "bar": bar}
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.1f} percentage points"
+
+
+def _range(low: float, high: float) -> str:
+    return f"{100 * low:.1f} to {100 * high:.1f}"

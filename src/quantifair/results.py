@@ -1,0 +1,385 @@
+"""Results: frozen, printable, and the same in JSON, in a frame and on paper."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quantifair.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from quantifair.diagnostics import Caution
+
+SCHEMA_VERSION = 1
+
+RATES = (
+    "selection_rate",
+    "true_positive_rate",
+    "false_positive_rate",
+    "true_negative_rate",
+    "positive_predictive_value",
+    "negative_predictive_value",
+)
+
+ESTIMATORS = {
+    "cc": "Classify and count (naive threshold)",
+    "pcc": "Probabilistic classify and count (weighted)",
+    "acc": "Adjusted classify and count",
+    "pacc": "Probabilistic adjusted classify and count",
+    "sld": "Saerens-Latinne-Decaestecker",
+    "hdy": "Hellinger distance",
+    "mlpe": "Auxiliary sample alone",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with its interval; ``None`` where it can't be estimated.
+
+    Examples
+    --------
+    >>> print(Figure(0.123, 0.05, 0.2))
+    0.123 [0.050, 0.200]
+    >>> print(Figure(None, None, None))
+    not estimable
+    """
+
+    estimate: float | None
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        if self.estimate is None:
+            return "not estimable"
+        if self.low is None or self.high is None:
+            return f"{self.estimate:.3f}"
+        return f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+@dataclass(frozen=True)
+class GroupResult:
+    """What is estimated of one group; rates that were not asked for are ``None``.
+
+    ``attributes`` gives the group's value of each attribute, ``count`` the number of people.
+    """
+
+    name: str
+    attributes: dict[str, str]
+    count: Figure
+    share: Figure
+    selection_rate: Figure
+    true_positive_rate: Figure | None = None
+    false_positive_rate: Figure | None = None
+    true_negative_rate: Figure | None = None
+    positive_predictive_value: Figure | None = None
+    negative_predictive_value: Figure | None = None
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """One group against another: ``group`` minus ``reference``, and ``group`` over it."""
+
+    group: str
+    reference: str
+    difference: Figure
+    ratio: Figure
+
+
+@dataclass(frozen=True)
+class MeasureResult:
+    """One disparity.
+
+    Attributes
+    ----------
+    name, meaning
+        What it is.
+    direction
+        What is subtracted from what in ``difference``.
+    signed
+        Whether ``difference`` has a sign; if not, it is the largest minus the smallest rate.
+    difference, ratio, variance
+        The disparity; ``ratio`` is the smallest over the largest rate.
+    pairs
+        Every pair of groups, for measures of a single rate.
+    """
+
+    name: str
+    meaning: str
+    direction: str
+    signed: bool
+    difference: Figure
+    ratio: Figure
+    variance: Figure
+    pairs: tuple[PairResult, ...] = ()
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """One cell: who was counted, and the estimated prevalence of each group."""
+
+    name: str
+    auxiliary_rows: dict[str, int]
+    deployment_rows: int
+    known: dict[str, float]
+    prevalence: dict[str, Figure]
+    calibration_slope: float | None
+
+
+@dataclass(frozen=True)
+class AttributeResult:
+    """The audit of one of several attributes, the others summed over."""
+
+    groups: tuple[GroupResult, ...]
+    measures: dict[str, MeasureResult]
+
+
+class _Shown:
+    """Serialisation that all results share."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain dicts, lists, numbers and text."""
+        shown = {f.name for f in fields(self) if not f.name.startswith("_")}  # type: ignore[arg-type]
+        return {"schema_version": SCHEMA_VERSION} | {
+            k: _plain(getattr(self, k)) for k in sorted(shown)
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the result as JSON, and write it to a file if one is named."""
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+
+@dataclass(frozen=True, repr=False)
+class AuditResult(_Shown):
+    """What an audit found.
+
+    Attributes
+    ----------
+    measures
+        Disparities by name; also attributes of the result, as ``result.demographic_parity``.
+    groups
+        Figures by group.
+    attributes
+        With several group columns, the same for each of them alone.
+    estimators
+        Demographic parity difference by every quantifier, without interval, for comparison.
+    cells
+        Rows and prevalences by cell.
+    warnings
+        What the reader has to know.
+    settings, versions
+        How the audit was made.
+    """
+
+    measures: dict[str, MeasureResult]
+    groups: tuple[GroupResult, ...]
+    attributes: dict[str, AttributeResult]
+    estimators: dict[str, float | None]
+    cells: tuple[CellResult, ...]
+    rows: int
+    warnings: tuple[Caution, ...]
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    _compare: Any = None
+
+    def _measure(self, name: str) -> MeasureResult:
+        if name in self.measures:
+            return self.measures[name]
+        raise InputError(
+            f"this audit has no {name}: it needs the label of people (Audit(label=...)) in both "
+            f"tables; it has {', '.join(self.measures)}"
+        )
+
+    @property
+    def demographic_parity(self) -> MeasureResult:
+        """Disparity of selection rates."""
+        return self._measure("demographic_parity")
+
+    @property
+    def true_positive_rate(self) -> MeasureResult:
+        """Disparity of true positive rates, signed for two groups."""
+        return self._measure("true_positive_rate")
+
+    @property
+    def true_negative_rate(self) -> MeasureResult:
+        """Disparity of true negative rates, signed for two groups."""
+        return self._measure("true_negative_rate")
+
+    @property
+    def positive_predictive_value(self) -> MeasureResult:
+        """Disparity of positive predictive values, signed for two groups."""
+        return self._measure("positive_predictive_value")
+
+    @property
+    def negative_predictive_value(self) -> MeasureResult:
+        """Disparity of negative predictive values, signed for two groups."""
+        return self._measure("negative_predictive_value")
+
+    @property
+    def equal_opportunity(self) -> MeasureResult:
+        """Fairlearn's equal opportunity: unsigned, of true positive rates."""
+        return self._measure("equal_opportunity")
+
+    @property
+    def equalized_odds(self) -> MeasureResult:
+        """Fairlearn's equalized odds: unsigned, the worse of TPR and FPR."""
+        return self._measure("equalized_odds")
+
+    @property
+    def by_group(self) -> Any:
+        """A pandas frame with a row for each group and, for each figure, its interval."""
+        import pandas as pd
+
+        rows = {}
+        for group in self.groups:
+            row: dict[str, float | None] = {}
+            for name in ("count", "share", *RATES):
+                figure = getattr(group, name)
+                if figure is not None:
+                    row |= {
+                        name: figure.estimate,
+                        f"{name}_low": figure.low,
+                        f"{name}_high": figure.high,
+                    }
+            rows[group.name] = row
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("group")
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return every figure as a row of a long frame.
+
+        Parameters
+        ----------
+        backend
+            ``pandas``, ``polars`` or ``pyarrow``.
+        """
+        import narwhals as nw
+
+        kinds = ("difference", "ratio", "variance")
+        rows: list[tuple[str, str, str, Figure]] = [
+            ("measure", m.name, kind, getattr(m, kind))
+            for m in self.measures.values()
+            for kind in kinds
+        ]
+        rows += [
+            ("group", g.name, name, getattr(g, name))
+            for g in self.groups
+            for name in ("count", "share", *RATES)
+            if getattr(g, name) is not None
+        ]
+        columns: dict[str, list[Any]] = {
+            "scope": [r[0] for r in rows],
+            "name": [r[1] for r in rows],
+            "figure": [r[2] for r in rows],
+            "estimate": [r[3].estimate for r in rows],
+            "low": [r[3].low for r in rows],
+            "high": [r[3].high for r in rows],
+        }
+        if backend not in {"pandas", "polars", "pyarrow"}:
+            raise InputError(
+                f"no backend {backend!r}; {did_you_mean(backend, ['pandas', 'polars', 'pyarrow'])}"
+            )
+        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+
+    def compare(self, truth: Any, *, group: str | Sequence[str] | None = None) -> Comparison:
+        """Set the estimates beside the truth, where somebody knows it.
+
+        Parameters
+        ----------
+        truth
+            The deployment table with the groups; read for its groups, decisions and labels only.
+        group
+            Columns of the true groups, where they are called otherwise than in the audit.
+        """
+        names = (group,) if isinstance(group, str) else None if group is None else tuple(group)
+        return self._compare(self, truth, names)  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        from quantifair.text import audit_text
+
+        return audit_text(self)
+
+    def __repr__(self) -> str:
+        parity = self.measures["demographic_parity"].difference
+        return (
+            f"AuditResult(demographic_parity={parity}, groups={len(self.groups)}, "
+            f"warnings={len(self.warnings)})"
+        )
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """One estimated figure beside the truth."""
+
+    name: str
+    estimate: Figure
+    truth: float | None
+    error: float | None
+    covered: bool | None
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(_Shown):
+    """An audit beside the truth.
+
+    Attributes
+    ----------
+    rows
+        Every measure's difference and every group's figures.
+    estimators
+        The demographic parity difference by each quantifier.
+    """
+
+    rows: tuple[ComparisonRow, ...]
+    estimators: tuple[ComparisonRow, ...]
+
+    def __str__(self) -> str:
+        from quantifair.text import comparison_text
+
+        return comparison_text(self)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, repr=False)
+class PrevalenceResult(_Shown):
+    """How common each group is, overall or by decision.
+
+    Attributes
+    ----------
+    cells
+        Rows and prevalences by cell.
+    """
+
+    cells: tuple[CellResult, ...]
+    rows: int
+    warnings: tuple[Caution, ...]
+    settings: dict[str, Any]
+    versions: dict[str, str]
+
+    def __str__(self) -> str:
+        from quantifair.text import prevalence_text
+
+        return prevalence_text(self)
+
+    __repr__ = __str__
+
+
+def _plain(value: Any) -> Any:
+    """Turn results into what JSON knows; numbers that are not finite become null."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if hasattr(value, "_asdict"):
+        return {k: _plain(v) for k, v in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, str | float | int) else str(value)

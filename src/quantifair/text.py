@@ -1,0 +1,130 @@
+"""Results as plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from quantifair.results import ESTIMATORS, RATES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quantifair.diagnostics import Caution
+    from quantifair.results import (
+        AuditResult,
+        CellResult,
+        Comparison,
+        ComparisonRow,
+        Figure,
+        GroupResult,
+        MeasureResult,
+        PrevalenceResult,
+    )
+
+_WIDTH = 100
+_SHORT = {
+    "selection_rate": "selection rate",
+    "true_positive_rate": "TPR",
+    "false_positive_rate": "FPR",
+    "true_negative_rate": "TNR",
+    "positive_predictive_value": "PPV",
+    "negative_predictive_value": "NPV",
+}
+
+
+def audit_text(result: AuditResult) -> str:
+    """Return an audit as tables."""
+    level = f"{result.settings['level']:.0%}"
+    title = f"Audit of {result.settings['favourable']} by {result.settings['group']}"
+    parts = [
+        f"{title}: {result.rows:,} deployment rows, {level} intervals",
+        _measures(result.measures),
+        _groups(result.groups),
+    ]
+    for name, attribute in result.attributes.items():
+        parts += [f"{name} alone", _measures(attribute.measures), _groups(attribute.groups)]
+    parts.append(_warnings(result.warnings))
+    return "\n\n".join(p for p in parts if p)
+
+
+def prevalence_text(result: PrevalenceResult) -> str:
+    """Return prevalences as a table."""
+    groups = list(result.cells[0].prevalence) if result.cells else []
+    rows = [
+        [cell.name, f"{cell.deployment_rows:,}", *_shares(cell, groups)] for cell in result.cells
+    ]
+    table = aligned(["people", "rows", *groups], rows)
+    return "\n\n".join(p for p in (table, _warnings(result.warnings)) if p)
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Return the estimates beside the truth."""
+    rows = [[r.name, *_compared(r), _yes_or_no(r.covered)] for r in comparison.rows]
+    others = [[ESTIMATORS[r.name], *_compared(r)] for r in comparison.estimators]
+    tables = (
+        aligned(["", "estimate", "truth", "error", "in interval"], rows),
+        aligned(["demographic parity difference by", "estimate", "truth", "error"], others),
+    )
+    return "\n\n".join(tables)
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table with a ruled header and columns as wide as they need."""
+    widths = [max(len(r[i]) for r in (header, *rows)) for i in range(len(header))]
+    lines = [[*header], ["-" * w for w in widths], *rows]
+    return "\n".join(
+        "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def _measures(measures: dict[str, MeasureResult]) -> str:
+    rows = [
+        [
+            m.name,
+            _signed(m.difference) if m.signed else str(m.difference),
+            m.direction,
+            str(m.ratio),
+        ]
+        for m in measures.values()
+    ]
+    return aligned(["disparity", "difference", "", "ratio (min/max)"], rows)
+
+
+def _groups(groups: Sequence[GroupResult]) -> str:
+    rates = [r for r in RATES if groups and getattr(groups[0], r) is not None]
+    rows = [[g.name, str(g.share), *(str(getattr(g, r)) for r in rates)] for g in groups]
+    return aligned(["group", "share", *(_SHORT[r] for r in rates)], rows)
+
+
+def _warnings(warnings: Sequence[Caution]) -> str:
+    if not warnings:
+        return ""
+    lines = [
+        textwrap.fill(f"{w.code}: {w.message}", _WIDTH, initial_indent="- ", subsequent_indent="  ")
+        for w in warnings
+    ]
+    return "\n".join(["Warnings", *lines])
+
+
+def _shares(cell: CellResult, groups: Sequence[str]) -> list[str]:
+    return [str(cell.prevalence[g]) for g in groups]
+
+
+def _signed(figure: Figure) -> str:
+    if figure.estimate is None or figure.low is None or figure.high is None:
+        return str(figure)
+    return f"{figure.estimate:+.3f} [{figure.low:+.3f}, {figure.high:+.3f}]"
+
+
+def _compared(row: ComparisonRow) -> list[str]:
+    return [str(row.estimate), _number(row.truth), _number(row.error)]
+
+
+def _yes_or_no(value: bool | None) -> str:  # noqa: FBT001
+    return "" if value is None else "yes" if value else "no"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
