@@ -8,6 +8,9 @@ CLI := $(wildcard src/quantifair/cli.py)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export UV_SYSTEM_CERTS := 1
 export NO_MKDOCS_2_WARNING := 1
+# The tests share the cores between them; a library that takes them all makes everybody wait.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
 # Nothing outside .venv takes part: the tests see the installed wheel, never src/.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 

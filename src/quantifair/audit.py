@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from quantifair.auxiliary import read_auxiliary
 from quantifair.errors import InputError, did_you_mean
 from quantifair.fitted import FittedAudit
-from quantifair.learner import LEARNERS, TRAININGS, Recipe, ScoreColumns
+from quantifair.learner import LEARNERS, ScoreColumns
 from quantifair.quantifiers import named_quantifier
 from quantifair.tables import open_table
-from quantifair.training import learner_cautions, train_cells
+from quantifair.training import TRAININGS, Recipe, learner_cautions, train_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,13 +116,23 @@ class Audit:
         for name, least in (("folds", 2), ("replicates", 0), ("seed", 0)):
             if getattr(self, name) < least:
                 raise InputError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        if self.scores is not None and self.learner is not None:
+        if self.n_jobs == 0:
+            raise InputError("n_jobs is a number of threads, or -1 for all processors, not 0")
+        self._check_learner()
+        named_quantifier(self.quantifier)
+
+    def _check_learner(self) -> None:
+        learner = self.learner
+        if self.scores is not None and learner is not None:
             raise InputError(
                 "scores= brings the group probabilities, so learner= has no use; drop one"
             )
-        if isinstance(self.learner, str) and self.learner not in LEARNERS:
-            raise InputError(f"no learner {self.learner!r}; {did_you_mean(self.learner, LEARNERS)}")
-        named_quantifier(self.quantifier)
+        if isinstance(learner, str) and learner not in LEARNERS:
+            raise InputError(f"no learner {learner!r}; {did_you_mean(learner, LEARNERS)}")
+        if isinstance(learner, type):
+            raise InputError(
+                f"learner= takes an instance, such as {learner.__name__}(), not the class"
+            )
 
     @property
     def group_columns(self) -> tuple[str, ...]:
@@ -143,7 +153,8 @@ class Audit:
         table = open_table(auxiliary, "auxiliary")
         read = read_auxiliary(self, table, columns)
         learner = self.learner if self.scores is None else self._score_columns(read)
-        recipe = Recipe(learner, self.training, self.folds, self.calibrate, self.seed)
+        meaning = (read.groups, read.favourable, read.positive)
+        recipe = Recipe(learner, self.training, self.folds, self.calibrate, self.seed, meaning)
         cells = train_cells(read, recipe, per_cell=self.per_cell)
         cautions = (*read.cautions, *learner_cautions(self, table.name))
         return FittedAudit(self, table, read, cells, cautions)
@@ -154,4 +165,7 @@ class Audit:
             raise InputError(
                 f"scores= names the groups {sorted(given)}, the table holds {read.groups}"
             )
+        for column, kind in read.features.kinds.items():
+            if kind != "number":
+                raise InputError(f"score column {column!r} holds {kind}s, not probabilities")
         return ScoreColumns([given[g] for g in read.groups])

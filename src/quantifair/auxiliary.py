@@ -18,6 +18,7 @@ from quantifair.roles import (
     Features,
     checked_weights,
     distinct,
+    encode,
     group_codes,
     ids_of,
     kind_of,
@@ -111,6 +112,7 @@ def read_auxiliary(audit: Audit, table: Table, shared: Sequence[str] | None) -> 
     data = table.read(columns)
     if not data.num_rows:
         raise InputError(f"{table.name} is empty: it has columns but no rows")
+    data = _of_weight(audit, data, table.name)
     data, codes, groups, attributes, dropped = _grouped(audit, data, table.name)
     cautions += dropped
     favourable, decision = _decided(audit, decider, data, table.name)
@@ -178,7 +180,9 @@ def _choose_features(
     usable = _shared_features(audit, table, shared, cautions)
     decider = None
     if audit.classifier is not None:
-        decider = Decider(audit.classifier, Features.of(table, usable))
+        asked = getattr(audit.classifier, "feature_names_in_", usable)
+        here = [c for c in asked if c in table.columns and (shared is None or c in shared)]
+        decider = Decider(audit.classifier, Features.of(table, here))
     if audit.scores is not None:
         return Features.of(table, audit.scores.values()), decider, cautions
     if not usable:
@@ -216,6 +220,16 @@ def _shared_features(
             )
         )
     return [c for c in candidates if c not in unusable]
+
+
+def _of_weight(audit: Audit, data: pa.Table, where: str) -> pa.Table:
+    """Leave out rows of weight zero, which stand for nobody."""
+    if audit.weight is None:
+        return data
+    weights = checked_weights(data[audit.weight], audit.weight, where)
+    if not weights.any():
+        raise InputError(f"all weights in column {audit.weight!r} of {where} are zero")
+    return data if weights.all() else data.filter(pa.array(weights > 0))
 
 
 def _grouped(
@@ -287,20 +301,19 @@ def _decided(
     else:
         return None, None
     levels = distinct(values, column, where)
+    missing = int((encode(values, levels)[0] == MISSING).sum())
+    if missing:
+        raise InputError(
+            f"{missing:,} of {len(values):,} rows of {where} have no decision in column "
+            f"{column!r}; fill it in, or leave those rows out"
+        )
     if len(levels) == 1:
         raise InputError(
             f"column {column!r} of {where} takes one value only ({levels[0]!r}); an audit compares "
             "favourable with unfavourable decisions"
         )
     binary = Binary.learn(levels, column, audit.favourable, "--favourable (favourable=)")
-    codes = binary.decode(values, where)
-    missing = int((codes == MISSING).sum())
-    if missing:
-        raise InputError(
-            f"{missing:,} of {len(codes):,} rows of {where} have no decision in column {column!r}; "
-            "fill it in, or leave those rows out"
-        )
-    return binary, codes
+    return binary, binary.decode(values, where)
 
 
 def _labelled(audit: Audit, data: pa.Table, where: str) -> tuple[Binary | None, IntArray | None]:

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 _SMALLEST = 1e-12
 _RIDGE = 1e-3
 _STEPS = 50
+_PRECISION = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    r"""Map scores to posteriors: softmax of ``slope * log(score) + bias``.
+    """Map scores to posteriors: softmax of ``slope * log(score) + bias``.
 
     Attributes
     ----------
@@ -37,8 +38,15 @@ class Calibration:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Return calibrated scores, shape ``(..., people, groups)``."""
-        logits = self.slope[..., None, None] * _logs(scores) + self.bias[..., None, :]
-        return _softmax(logits)
+        logs = _logs(scores)
+        return np.asarray(self.posteriors(logs).swapaxes(-1, -2))
+
+    def posteriors(self, logs: FloatArray) -> FloatArray:
+        """Softmax over the groups, which stand in front of the people: that is much faster."""
+        logits = self.slope[..., None, None] * logs + self.bias[..., None]
+        shifted = np.exp(logits - logits.max(axis=-2, keepdims=True))
+        shifted /= shifted.sum(axis=-2, keepdims=True)
+        return np.asarray(shifted)
 
 
 def fit_calibration(scores: FloatArray, counts: FloatArray) -> Calibration:
@@ -58,42 +66,45 @@ def fit_calibration(scores: FloatArray, counts: FloatArray) -> Calibration:
     """
     groups = scores.shape[1]
     logs = _logs(scores)
-    total = counts.sum(axis=-2)
     theta = np.zeros((*counts.shape[:-2], groups))
     theta[..., 0] = 1.0
-    start = theta.copy()
+    start, best, lowest = theta, theta, np.full(theta.shape[:-1], np.inf)
     for _ in range(_STEPS):
-        gradient, hessian = _derivatives(theta, start, logs, counts, total)
+        value, gradient, hessian = _derivatives(theta, start, logs, counts)
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-        longest = np.abs(step).max(axis=-1, keepdims=True)
-        theta = theta - step / np.maximum(longest / 2, 1.0)
-        if longest.max() < 1e-10:
+        step = step / np.maximum(np.abs(step).max(axis=-1, keepdims=True) / 2, 1.0)
+        # Where Newton went too far, as it does from scores of 0 and 1, go back half the way.
+        better = value <= lowest + _PRECISION * np.abs(value)
+        new = np.where(better[..., None], theta - step, (theta + best) / 2)
+        best, lowest = np.where(better[..., None], theta, best), np.where(better, value, lowest)
+        moved, theta = np.abs(new - theta).max(), new
+        if moved < _PRECISION:
             break
     return _unpacked(theta)
 
 
 def _derivatives(
-    theta: FloatArray, start: FloatArray, logs: FloatArray, counts: FloatArray, total: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Gradient and Hessian of the penalised negative log-likelihood in (slope, biases)."""
-    fitted = _unpacked(theta)
-    p = _softmax(fitted.slope[..., None, None] * logs + fitted.bias[..., None, :])
-    expected = p * total[..., None]
-    excess = expected - counts.swapaxes(-1, -2)
-    gradient = np.empty_like(theta)
-    gradient[..., 0] = (excess * logs).sum(axis=(-1, -2))
-    gradient[..., 1:] = excess[..., 1:].sum(axis=-2)
-    mean_log = (p * logs).sum(axis=-1, keepdims=True)
-    centred = expected * (logs - mean_log)
+    theta: FloatArray, start: FloatArray, logs: FloatArray, counts: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Penalised negative log-likelihood in (slope, biases), its gradient and Hessian."""
+    p = _unpacked(theta).posteriors(logs)
+    value = -(counts * np.log(np.maximum(p, np.finfo(np.float64).tiny))).sum(axis=(-1, -2))
+    value = value + _RIDGE / 2 * ((theta - start) ** 2).sum(axis=-1)
+    expected = p * counts.sum(axis=-2, keepdims=True)
+    excess = expected - counts
+    gradient = _RIDGE * (theta - start)
+    gradient[..., 0] += (excess * logs).sum(axis=(-1, -2))
+    gradient[..., 1:] += excess[..., 1:, :].sum(axis=-1)
+    centred = expected * (logs - (p * logs).sum(axis=-2, keepdims=True))
     hessian = np.empty((*theta.shape, theta.shape[-1]))
     hessian[..., 0, 0] = (centred * logs).sum(axis=(-1, -2))
-    hessian[..., 0, 1:] = hessian[..., 1:, 0] = centred[..., 1:].sum(axis=-2)
-    hessian[..., 1:, 1:] = -(expected[..., 1:].swapaxes(-1, -2) @ p[..., 1:])
-    diagonal = np.arange(1, theta.shape[-1])
-    hessian[..., diagonal, diagonal] += expected[..., 1:].sum(axis=-2)
-    everything = np.arange(theta.shape[-1])
-    hessian[..., everything, everything] += _RIDGE
-    return gradient + _RIDGE * (theta - start), hessian
+    hessian[..., 0, 1:] = hessian[..., 1:, 0] = centred[..., 1:, :].sum(axis=-1)
+    hessian[..., 1:, 1:] = -(expected[..., 1:, :] @ p[..., 1:, :].swapaxes(-1, -2))
+    own = np.arange(1, theta.shape[-1])
+    hessian[..., own, own] += expected[..., 1:, :].sum(axis=-1)
+    every = np.arange(theta.shape[-1])
+    hessian[..., every, every] += _RIDGE
+    return np.asarray(value), gradient, hessian
 
 
 def _unpacked(theta: FloatArray) -> Calibration:
@@ -102,9 +113,5 @@ def _unpacked(theta: FloatArray) -> Calibration:
 
 
 def _logs(scores: FloatArray) -> FloatArray:
-    return np.log(np.maximum(scores, _SMALLEST))
-
-
-def _softmax(logits: FloatArray) -> FloatArray:
-    shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
+    """Logarithms with the groups in front, shape ``(groups, people)``."""
+    return np.log(np.maximum(np.ascontiguousarray(scores.T), _SMALLEST))

@@ -1,6 +1,6 @@
 """Cells: the parts of a table that are quantified apart, and the one function that sketches them.
 
-Every engine feeds blocks of rows to :meth:`Plan.sketch` and adds up what comes back.
+Every engine feeds blocks of rows to ``Plan.sketch`` and adds up what comes back.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from quantifair.roles import MISSING, checked_weights, ids_of
 from quantifair.sketch import Sketch
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
     from quantifair.learner import Scorer
@@ -87,6 +88,10 @@ class Deployment:
             people,
         )
 
+    def __radd__(self, other: int) -> Deployment:
+        """Let ``sum(sketches)`` work."""
+        return self if other == 0 else NotImplemented
+
     @property
     def distinct_share(self) -> float:
         """Distinct people as a share of the rows; one where ids are not known."""
@@ -133,13 +138,21 @@ class Decider:
                     "of both tables"
                 )
             frame = frame[list(asked)]
-        decisions = np.asarray(getattr(self.classifier, "predict", self.classifier)(frame))
+        decide = getattr(self.classifier, "predict", self.classifier)
+        if not callable(decide):
+            raise InputError(
+                f"classifier= is a {type(decide).__name__}; give a fitted estimator or a function"
+            )
+        decisions = np.asarray(decide(frame))
         if decisions.shape != (block.num_rows,):
             raise InputError(
                 f"the audited classifier gave {decisions.shape} decisions for "
                 f"{block.num_rows:,} rows"
             )
-        return pa.array(decisions.tolist())
+        try:
+            return pa.array(decisions.tolist())
+        except pa.ArrowException as error:
+            raise InputError(f"the audited classifier mixes types: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +228,7 @@ class Plan:
         everybody = np.arange(block.num_rows)
         chosen = {c: c.rows(decision, label) for c in self.cells}
         rows = {c: everybody if m is None else np.flatnonzero(m) for c, m in chosen.items()}
+        frame = self.features.frame(block, where)
         cache: dict[str, FloatArray] = {}
         sketches, known = {}, {}
         for cell, scorer in self.scorers.items():
@@ -224,7 +238,7 @@ class Plan:
                 groups[rows[cell]][met], weights=ours[met], minlength=self.groups
             ).astype(np.float64)
             sketches[cell] = Sketch.from_scores(
-                self._score(block, where, scorer, rows[cell][~met], cache),
+                self._score(frame, scorer, rows[cell][~met], cache),
                 weights=None if weights is None else ours[~met],
                 fingerprint=scorer.fingerprint,
             )
@@ -233,21 +247,16 @@ class Plan:
         return Deployment(sketches, known, block.num_rows, counts, missing, people)
 
     def _score(
-        self,
-        block: Columns,
-        where: str,
-        scorer: Scorer,
-        rows: IntArray,
-        cache: dict[str, FloatArray],
+        self, frame: pd.DataFrame, scorer: Scorer, rows: IntArray, cache: dict[str, FloatArray]
     ) -> FloatArray:
         """Score some rows; a scoring function that serves several cells scores the block once."""
         if not len(rows):
             return np.empty((0, self.groups))
         shared = sum(s is scorer for s in self.scorers.values()) > 1
         if not shared:
-            return scorer(self.features.frame(block.take(rows), where))
+            return scorer(frame.iloc[rows])
         if scorer.fingerprint not in cache:
-            cache[scorer.fingerprint] = scorer(self.features.frame(block, where))
+            cache[scorer.fingerprint] = scorer(frame)
         return cache[scorer.fingerprint][rows]
 
     def _decisions(self, block: Columns, where: str) -> IntArray | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quantifair.datasets.commands import datasets_app
 from quantifair.errors import InputError, QuantifairError, did_you_mean
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from quantifair.audit import Audit
     from quantifair.fitted import FittedAudit
+    from quantifair.tables import Table as OpenTable
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -29,6 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(datasets_app, name="datasets")
 
 Table = Annotated[
     Path, typer.Argument(help="The deployment table: a CSV or Parquet file, or a glob.")
@@ -98,7 +101,10 @@ def audit(  # noqa: PLR0913
     """Estimate disparities between groups, with intervals."""
     from quantifair.audit import Audit
     from quantifair.report import write
+    from quantifair.tables import open_table
 
+    _check_writable(json)
+    _check_writable(report, endings=(".html", ".md"))
     spec = Audit(
         decision=decision,
         group=_one_or_many(group),
@@ -116,16 +122,19 @@ def audit(  # noqa: PLR0913
         replicates=replicates,
         seed=seed,
     )
-    _check_writable(json, report)
-    result = _run(spec, auxiliary, deployment, quiet=quiet, call=lambda f: f.measure)
+    table = open_table(deployment, "deployment")
+    for column in truth or ():
+        table.require(column, "true group")
+    result = _run(spec, auxiliary, table, quiet=quiet, call=lambda f: f.measure)
     typer.echo(str(result))
     if truth:
-        comparison = result.compare(str(deployment), group=tuple(truth))
-        typer.echo(f"\nAgainst the truth\n\n{comparison}")
+        typer.echo(f"\nAgainst the truth\n\n{result.compare(table, group=tuple(truth))}")
     if json is not None:
-        result.to_json(json)
+        with _writing(json):
+            result.to_json(json)
     if report is not None:
-        write(result, report)
+        with _writing(report):
+            write(result, report)
 
 
 @app.command()
@@ -151,7 +160,9 @@ def quantify(  # noqa: PLR0913
 ) -> None:
     """Estimate how common each group is: the prevalences alone."""
     from quantifair.audit import Audit
+    from quantifair.tables import open_table
 
+    _check_writable(json)
     spec = Audit(
         decision=decision,
         group=_one_or_many(group),
@@ -165,11 +176,12 @@ def quantify(  # noqa: PLR0913
         replicates=replicates,
         seed=seed,
     )
-    _check_writable(json)
-    result = _run(spec, auxiliary, deployment, quiet=quiet, call=lambda f: f.quantify)
+    table = open_table(deployment, "deployment")
+    result = _run(spec, auxiliary, table, quiet=quiet, call=lambda f: f.quantify)
     typer.echo(str(result))
     if json is not None:
-        result.to_json(json)
+        with _writing(json):
+            result.to_json(json)
 
 
 @app.command()
@@ -190,7 +202,7 @@ def main() -> None:
     try:
         app(prog_name="quantifair")
     except QuantifairError as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
+        typer.secho(f"error: {' '.join(str(error).split())}", fg="red", err=True)
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
         typer.secho("interrupted", err=True)
@@ -204,15 +216,12 @@ def main() -> None:
 def _run(
     spec: Audit,
     auxiliary: Path,
-    deployment: Path,
+    table: OpenTable,
     *,
     quiet: bool,
     call: Callable[[FittedAudit], Callable[..., Any]],
 ) -> Any:
     """Train, read and estimate, showing how far it is."""
-    from quantifair.tables import open_table
-
-    table = open_table(deployment, "deployment")
     with _progress(quiet=quiet) as (say, advance):
         say("training the group classifiers")
         fitted = spec.fit(auxiliary, columns=table.columns)
@@ -232,7 +241,8 @@ def _progress(
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
+    hidden = quiet or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task("", total=None)
 
         def advance(rows: int, total: int | None) -> None:
@@ -265,12 +275,22 @@ def _scores(pairs: list[str] | None) -> dict[str, str] | None:
     return dict(p.split("=", 1) for p in pairs)
 
 
-def _check_writable(*paths: Path | None) -> None:
-    """Find out before the work whether the results can be written."""
-    for path in paths:
-        if path is None:
-            continue
+def _check_writable(path: Path | None, *, endings: tuple[str, ...] = ()) -> None:
+    """Find out before the work whether a result can be written."""
+    if path is None:
+        return
+    with _writing(path):
         if path.is_dir():
             raise InputError(f"{path} is a directory; name a file to write")
         if not path.resolve().parent.is_dir():
             raise InputError(f"there is no folder {path.resolve().parent} to write {path.name} to")
+    if endings and path.suffix.lower() not in endings:
+        raise InputError(f"{path} should end in {' or '.join(endings)}")
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"can't write {path}: {error.strerror}") from error

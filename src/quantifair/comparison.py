@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 
     from quantifair.fitted import FittedAudit
     from quantifair.results import AuditResult
+    from quantifair.tables import Table
 
     FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+
+_ROUNDING = 1e-9
+"""Sums in another order differ by less; an interval without width covers the truth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,21 +60,16 @@ class Comparer:
         return Comparison(tuple(rows), tuple(estimators))
 
     def _true_rates(self, truth: Any, group: tuple[str, ...] | None) -> dict[str, FloatArray]:
-        read, audit = self.fitted.auxiliary, self.fitted.audit
+        read = self.fitted.auxiliary
         table = open_table(truth, "deployment")
-        names = group or audit.group_columns
-        for name in names:
-            table.require(name, "true group")
-        roles = [audit.decision, audit.label, audit.weight]
-        wanted = [*names, *(c for c in roles if c is not None)]
-        if read.decider is not None:
-            wanted += read.decider.features.names
-        data = table.read(dict.fromkeys(c for c in wanted if c in table.columns))
+        names = group or self.fitted.audit.group_columns
+        data = self._read(table, names)
         codes = self._codes(data, names, table.name)
-        weights = np.ones(data.num_rows)
-        if audit.weight is not None and audit.weight in table.columns:
-            weights = checked_weights(data[audit.weight], audit.weight, table.name)
         decision = self._decisions(data, table.name)
+        weight = self.fitted.audit.weight
+        weights = np.ones(data.num_rows)
+        if weight in data.column_names:
+            weights = checked_weights(data[weight], str(weight), table.name)
         groups = len(read.groups)
         decided = np.zeros((2, groups))
         np.add.at(decided, (decision, codes), weights)
@@ -81,7 +81,26 @@ class Comparer:
         np.add.at(labelled, (label[seen], decision[seen], codes[seen]), weights[seen])
         return disparity.group_rates(decided, labelled)
 
-    def _codes(self, data: pa.Table, names: tuple[str, ...], where: str) -> Any:
+    def _read(self, table: Table, names: tuple[str, ...]) -> pa.Table:
+        """Read the columns that the truth is computed from; none may lack."""
+        read, weight = self.fitted.auxiliary, self.fitted.audit.weight
+        roles = dict.fromkeys(names, "true group")
+        if read.decider is not None:
+            roles |= dict.fromkeys(read.decider.features.names, "feature")
+        elif read.favourable is not None:
+            roles[read.favourable.column] = "decision"
+        if read.positive is not None:
+            roles[read.positive.column] = "label"
+        for column, role in roles.items():
+            table.require(column, role)
+        if weight is not None and weight in table.columns:
+            roles[weight] = "weight"
+        data = table.read(roles)
+        if not data.num_rows:
+            raise InputError(f"{table.name} is empty: it has columns but no rows")
+        return data
+
+    def _codes(self, data: pa.Table, names: tuple[str, ...], where: str) -> IntArray:
         codes, groups, _ = group_codes(data, names, where)
         missing = int((codes == MISSING).sum())
         if missing:
@@ -93,17 +112,21 @@ class Comparer:
                 f"the true group {strange[0]!r} of {where} does not occur in the auxiliary table; "
                 f"known are {', '.join(known)}"
             )
-        return np.array([known.index(g) for g in groups])[codes]
+        return np.array([known.index(g) for g in groups], dtype=np.int64)[codes]
 
-    def _decisions(self, data: pa.Table, where: str) -> Any:
+    def _decisions(self, data: pa.Table, where: str) -> IntArray:
         read = self.fitted.auxiliary
         if read.favourable is None:
             raise InputError("without decisions there is nothing to compare")
         if read.decider is None:
-            return read.favourable.decode(data[read.favourable.column], where)
-        return read.favourable.decode(
-            read.decider(data.combine_chunks().to_batches()[0], where), where
-        )
+            values = data[read.favourable.column]
+        else:
+            values = read.decider(data.combine_chunks().to_batches()[0], where)
+        codes = read.favourable.decode(values, where)
+        missing = int((codes == MISSING).sum())
+        if missing:
+            raise InputError(f"{missing:,} of {len(codes):,} rows of {where} have no decision")
+        return codes
 
 
 def _row(name: str, figure: Figure, truth: float | None) -> ComparisonRow:
@@ -113,5 +136,5 @@ def _row(name: str, figure: Figure, truth: float | None) -> ComparisonRow:
         return ComparisonRow(name, figure, float(truth), None, None)
     covered = None
     if figure.low is not None and figure.high is not None:
-        covered = bool(figure.low <= truth <= figure.high)
+        covered = bool(figure.low - _ROUNDING <= truth <= figure.high + _ROUNDING)
     return ComparisonRow(name, figure, float(truth), float(figure.estimate - truth), covered)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quantifair.learner import BROKEN_SLOPE
 from quantifair.quantifiers.base import group_means
 
 if TYPE_CHECKING:
@@ -20,6 +19,9 @@ FEWEST = 5
 
 FEW = 30
 """Auxiliary people of a group in a cell below which the estimate is called fragile."""
+
+BROKEN_SLOPE = 0.5
+"""Slope of a group classifier's calibration below which calibrating makes estimates worse."""
 
 _STANDARD_ERRORS = 2.0
 _LARGE_SKETCH_ERROR = 1e-3
@@ -77,39 +79,49 @@ def few(counts: Sequence[int], groups: Sequence[str], where: str) -> list[Cautio
     ]
 
 
-def not_separated(sample: Sample, where: str) -> Caution | None:
+def not_separated(sample: Sample, where: str, *, estimated: bool = False) -> list[Caution]:
     """Find scores whose group means differ by no more than chance.
 
     The smallest singular value of the matrix of mean scores by group (for two groups about
-    tpr - fpr) is compared with two standard errors of a group's mean score vector.
+    tpr - fpr) is compared with two standard errors of a group's mean score vector. ``estimated``
+    tells whether the quantifier, which does not correct for shift, gives a number all the same.
     """
     labelled = sample.labelled
     means = group_means(labelled, sample.scores)
-    spread = group_means(labelled, sample.scores**2) - means**2
+    spread = np.maximum(group_means(labelled, sample.scores**2) - means**2, 0.0)
     effective = labelled.sizes**2 / (labelled.counts**2).sum(axis=-1)
     noise = float(np.sqrt((spread.sum(axis=-1) / effective).max()))
     smallest = float(np.linalg.svd(means, compute_uv=False)[-1])
     if smallest >= _STANDARD_ERRORS * max(noise, 1e-12):
-        return None
-    return Caution(
-        "not_separated",
-        f"the features do not tell the groups apart with {where} (tpr and fpr differ by no more "
-        "than noise), so there is no estimate; add features related to the group, or survey more "
-        "people",
-        where,
-    )
+        return []
+    effect = "the estimate says nothing of the deployment" if estimated else "there is no estimate"
+    return [
+        Caution(
+            "not_separated",
+            f"the features do not tell the groups apart with {where} (tpr and fpr differ by no "
+            f"more than noise), so {effect}; add features related to the group, or survey more "
+            "people",
+            where,
+        )
+    ]
 
 
-def broken_proxy(slope: float, where: str) -> list[Caution]:
-    """Find a group classifier that is far too sure of itself."""
+def broken_proxy(slope: float, where: str, *, estimated: bool = True) -> list[Caution]:
+    """Find a group classifier that is far too sure of itself.
+
+    ``estimated`` tells whether the quantifier gives a number all the same: one that reads scores
+    as probabilities in order to correct for shift would be misled by them.
+    """
     if slope >= BROKEN_SLOPE:
         return []
+    effect = "" if estimated else ", so there is no estimate"
+    instead = "" if estimated else "quantifier='pacc', which needs no calibration, "
     return [
         Caution(
             "broken_proxy",
             f"the group classifier is far too sure of itself with {where} (calibration slope "
-            f"{slope:.2f}, 1 is honest, below {BROKEN_SLOPE} is overfitted); use a simpler or more "
-            "regularised learner, or survey more people",
+            f"{slope:.2f}, 1 is honest, below {BROKEN_SLOPE} is overfitted){effect}; use {instead}"
+            "a simpler or more regularised learner, or survey more people",
             where,
         )
     ]

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 
 def threshold_estimator(scores: ArrayLike, decisions: ArrayLike) -> FloatArray:
-    r"""Selection rate by group when everybody counts as their most probable group.
+    """Selection rate by group when everybody counts as their most probable group.
 
-    .. math:: \hat\mu^{TE}(s) = \frac{\sum_i k_s(x_i) h(x_i)}{\sum_i k_s(x_i)}
+        rate(s) = sum_i k(s, x_i) h(x_i) / sum_i k(s, x_i)
+
+    where k is 1 for the most probable group and h is the decision.
 
     Exaggerates or hides disparities wherever the group classifier errs.
 
@@ -44,9 +46,9 @@ def threshold_estimator(scores: ArrayLike, decisions: ArrayLike) -> FloatArray:
 
 
 def weighted_estimator(scores: ArrayLike, decisions: ArrayLike) -> FloatArray:
-    r"""Selection rate by group when everybody counts for each group by their probability.
+    """Selection rate by group when everybody counts for each group by their probability.
 
-    .. math:: \hat\mu^{WE}(s) = \frac{\sum_i \pi_s(x_i) h(x_i)}{\sum_i \pi_s(x_i)}
+        rate(s) = sum_i P(s | x_i) h(x_i) / sum_i P(s | x_i)
 
     Unbiased where the decision is independent of the group given the features and the scores are
     calibrated for the deployment.

@@ -25,6 +25,10 @@ class SketchMismatchError(QuantifairError, ValueError):
     """Two sketches, or a sketch and a quantifier, do not belong together."""
 
 
+class DataUnavailableError(QuantifairError, OSError):
+    """A file of a data set is neither here nor to be had."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint naming the nearest known names, or all of them when few."""
     names = [str(k) for k in known]

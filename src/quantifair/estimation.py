@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from quantifair.cells import Deployment
     from quantifair.diagnostics import Caution
-    from quantifair.learner import Trained
     from quantifair.quantifiers.base import FloatArray, Quantifier
+    from quantifair.training import Trained
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,9 @@ class TrainedCell:
     name
         How it is called.
     rows
-        Auxiliary people of each group.
+        Auxiliary rows of each group.
+    people
+        Distinct people among them.
     shares
         Weighted share of each group among them.
     trained
@@ -74,6 +76,7 @@ class TrainedCell:
 
     name: str
     rows: tuple[int, ...]
+    people: tuple[int, ...]
     shares: FloatArray
     trained: Trained | None
     problem: Caution | None = None
@@ -138,12 +141,11 @@ def estimate_cell(
         found = [] if known.sum() else [_empty_cell(trained.name)]
         return CellEstimate(np.zeros_like(nothing), np.zeros_like(draws), 0.0, known, tuple(found))
     sample = trained.trained.sample
-    problem = diagnostics.not_separated(sample, trained.name) if quantifier.adjusts else None
-    if problem is not None:
-        return CellEstimate(nothing, draws, sketch.weight, known, (problem,))
+    doubts, trusted = _doubts(trained.name, trained.trained, quantifier)
+    if not trusted:
+        return CellEstimate(nothing, draws, sketch.weight, known, tuple(doubts))
     try:
-        fitted = clone(quantifier).fit_labelled(sample.labelled)
-        estimate = fitted.estimate(sketch)
+        estimate = clone(quantifier).fit_labelled(sample.labelled).estimate(sketch)
     except NotIdentifiedError as error:
         where = trained.name
         problem = diagnostics.Caution("not_identified", f"{error} ({where})", where)
@@ -163,15 +165,29 @@ def estimate_cell(
         prevalence = disparity.smooth(prevalence, sketch.weight, trained.shares)
         draws = disparity.smooth(draws, sketch.weight, trained.shares)
     cautions = (
-        *diagnostics.few(trained.rows, groups, trained.name),
-        *diagnostics.broken_proxy(trained.trained.slope, trained.name),
+        *doubts,
+        *diagnostics.few(trained.people, groups, trained.name),
         *diagnostics.of_estimate(estimate, groups, trained.name),
     )
     return CellEstimate(prevalence, draws, sketch.weight, known, cautions)
 
 
+def _doubts(name: str, trained: Trained, quantifier: Quantifier) -> tuple[list[Caution], bool]:
+    """Return what is wrong with the scores, and whether the quantifier can do with them.
+
+    One that corrects for shift needs scores that differ between the groups, and calibrated ones
+    if it reads them as probabilities.
+    """
+    adjusts = quantifier.adjusts
+    useless = diagnostics.not_separated(trained.sample, name, estimated=not adjusts)
+    if useless:
+        return useless, not adjusts
+    refused = trained.broken and adjusts and quantifier.uses_posteriors
+    return diagnostics.broken_proxy(trained.slope, name, estimated=not refused), not refused
+
+
 def joint_counts(estimates: dict[Cell, CellEstimate]) -> tuple[FloatArray, FloatArray | None]:
-    """Arrange cells' counts as ``decided`` and ``labelled`` of :mod:`quantifair.disparity`."""
+    """Arrange cells' counts as ``decided`` and ``labelled`` of ``quantifair.disparity``."""
     decided = np.stack([estimates[c].counts for c in DECISIONS], axis=-2)
     labels = [c for c in estimates if c.label is not None]
     if not labels:
@@ -199,7 +215,9 @@ def figure(estimate: float, low: FloatArray, high: FloatArray, options: Options)
     if not len(low):
         return Figure(float(estimate))
     tail = (1 - options.level) / 2
-    below, above = float(np.quantile(low, tail)), float(np.quantile(high, 1 - tail))
+    # Outwards to the next replicate: between a number and infinity there is no mean.
+    below = float(np.quantile(low, tail, method="lower"))
+    above = float(np.quantile(high, 1 - tail, method="higher"))
     return Figure(float(estimate), min(below, float(estimate)), max(above, float(estimate)))
 
 
@@ -275,36 +293,46 @@ def _pairs(
                     groups[other],
                     groups[one],
                     _ranged(minus[0], minus[1:], options),
-                    _ranged(over[0], over[1:], options),
+                    _ranged(over[0], over[1:], options, most=np.inf),
                 )
             )
     return tuple(found)
 
 
-def _ranged(values: FloatArray, corners: list[FloatArray], options: Options) -> Figure:
+def _ranged(
+    values: FloatArray, corners: list[FloatArray], options: Options, *, most: float = 1.0
+) -> Figure:
+    """Return a figure whose replicates lie between corners; an undefined ratio is 0 to ``most``."""
     stacked = np.stack([c[1:] for c in corners])
     low = np.where(np.isnan(stacked), 0.0, stacked).min(axis=0, initial=np.inf)
-    high = np.where(np.isnan(stacked), 1.0, stacked).max(axis=0, initial=-np.inf)
+    high = np.where(np.isnan(stacked), most, stacked).max(axis=0, initial=-np.inf)
     return figure(values[0], low, high, options)
 
 
 def _corners(rates: dict[str, FloatArray]) -> list[dict[str, FloatArray]]:
-    """Return the rates with what is undefined at each combination of its extremes.
+    """Return the rates with what is undefined filled in all ways that may be extreme.
 
     A replicate in which a group is empty leaves its rates undefined, so anything between 0 and 1
-    is possible there. Disparities are monotone in such a rate between the others, so their range
-    lies between all at 0, all at 1, and one against the others.
+    is possible there; where it has no answer at all, any number of people is. Disparities are
+    greatest where each of these is 0 or 1, whichever of the groups they are, and least where all
+    are the mean of the others.
     """
     if not any(np.isnan(v).any() for v in rates.values()):
         return [rates]
-    low = {k: np.where(np.isnan(v), 0.0, v) for k, v in rates.items()}
-    high = {k: np.where(np.isnan(v), 1.0, v) for k, v in rates.items()}
-    found = [low, high]
-    for k in range(rates["share"].shape[-1]):
-        for inner, outer in ((low, high), (high, low)):
-            one = np.arange(rates["share"].shape[-1]) == k
-            found.append({n: np.where(one, outer[n], inner[n]) for n in rates})
+    most = {"count": rates["count"][0].sum()}
+    found = [{k: np.where(np.isnan(v), _mean_of_defined(v), v) for k, v in rates.items()}]
+    group = np.arange(rates["share"].shape[-1])
+    for first in range(len(group) + 1):
+        for high in (group < first, group >= first):
+            fill = {k: np.where(high, most.get(k, 1.0), 0.0) for k in rates}
+            found.append({k: np.where(np.isnan(v), fill[k], v) for k, v in rates.items()})
     return found
+
+
+def _mean_of_defined(rates: FloatArray) -> FloatArray:
+    defined = ~np.isnan(rates)
+    total = np.where(defined, rates, 0.0).sum(axis=-1, keepdims=True)
+    return np.asarray(total / np.maximum(defined.sum(axis=-1, keepdims=True), 1))
 
 
 def _empty_cell(where: str) -> Caution:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FittedAudit:
-    """An audit whose group classifiers are trained; made by :meth:`Audit.fit`.
+    """An audit whose group classifiers are trained; made by ``Audit.fit``.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class FittedAudit:
         )
 
     def sketch(self, deployment: Any, *, progress: Progress | None = None) -> Deployment:
-        """Read a deployment table once and return its sketches, which :meth:`measure` takes too.
+        """Read a deployment table once and return its sketches, which ``measure`` takes too.
 
         Sketches of several tables, or of parts of one, add up with ``+``.
         """
@@ -108,7 +108,7 @@ class FittedAudit:
         ----------
         deployment
             Any dataframe, Arrow table, DuckDB relation, path of a CSV or Parquet file, or a
-            sketch made by :meth:`sketch`.
+            sketch made by ``sketch``.
         quantifier
             Another quantifier than the audit's.
         progress

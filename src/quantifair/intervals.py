@@ -1,14 +1,17 @@
 """Uncertainty: replicates of the prevalences, by resampling both tables' scores.
 
-Each replicate draws the auxiliary people and the deployment's score histogram again, calibrates
-again where the quantifier reads posteriors, and quantifies. Scores are first coarsened, so that
-the cost depends on neither table's size: for two groups to the common refinement of HDy's
-histograms (bins at most 1/110 wide, so that a score's variance within a bin is below 2.1e-5), for
-more to at most ``MOST_POINTS`` cells of a grid. What coarsening shifts is put back.
+Each replicate draws the auxiliary people again, and the deployment's scores group by group: its
+composition is what is sought, so it stays as it is estimated, and the interval is about these rows,
+not about a population behind them. It calibrates again where the quantifier reads posteriors, and
+quantifies. Scores are first coarsened, so that the cost depends on neither table's size: for two
+groups to the common refinement of HDy's histograms (bins at most 1/110 wide, so that a score's
+variance within a bin is below 2.1e-5), for more to at most ``MOST_POINTS`` cells of a grid. What
+coarsening shifts is put back.
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -112,18 +115,18 @@ def replicate_prevalences(
     if not replicates:
         return np.empty((0, deployment.groups))
     coarse = _Coarse.of(sample, deployment)
-    effective = max(1, round(deployment.effective_rows if people is None else people))
+    exact = clone(quantifier).fit_labelled(sample.labelled).estimate(deployment).prevalence
+    effective = max(1.0, deployment.effective_rows if people is None else people)
+    members = _members(coarse, exact, effective)
     calibrated = recalibrate and quantifier.uses_posteriors
     blocks = [min(BLOCK, replicates - start) for start in range(0, replicates, BLOCK)]
-    with np.errstate(all="ignore"):
-        drawn = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_draw)(
-                quantifier, coarse, size, np.random.default_rng(child), effective, calibrated
-            )
-            for size, child in zip(blocks, seed.spawn(len(blocks)), strict=True)
-        )
-        centre = _solve(quantifier, coarse, coarse.counts, coarse.deployment.weights, calibrated)
-    exact = clone(quantifier).fit_labelled(sample.labelled).estimate(deployment).prevalence
+    # A copy, as spawning changes the seed itself.
+    seeds = deepcopy(seed).spawn(len(blocks))
+    drawn = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_draw)(quantifier, coarse, members, size, np.random.default_rng(child), calibrated)
+        for size, child in zip(blocks, seeds, strict=True)
+    )
+    centre = _solve(quantifier, coarse, coarse.counts, coarse.deployment.weights, calibrated)
     moved = np.concatenate(drawn) + (exact - centre)
     return np.asarray(_to_simplex(moved))
 
@@ -163,7 +166,9 @@ class _Coarse:
             shares = flat[occupied] / flat.sum()
             drawn[:, occupied] = rng.multinomial(len(sample.codes), shares, size=size)
             return drawn.reshape(size, *shape)
-        clusters = np.arange(len(sample.codes)) if sample.clusters is None else sample.clusters
+        clusters = np.arange(len(sample.codes))
+        if sample.clusters is not None:
+            clusters = np.unique(sample.clusters, return_inverse=True)[1]
         number = int(clusters.max()) + 1
         cell = sample.codes * shape[1] + self.place
         spread = csr_matrix((sample.weights, (cell, clusters)), shape=(self.counts.size, number))
@@ -171,17 +176,37 @@ class _Coarse:
         return np.asarray((spread @ times.T).T).reshape(size, *shape)
 
 
+def _members(coarse: _Coarse, prevalence: FloatArray, people: float) -> FloatArray:
+    """Expected people of each group at each deployment point, shape ``(groups, points)``.
+
+    The posteriors at the estimate: scores times the ratio of prevalences, normalised; the scores
+    themselves where nobody is possible at the estimate.
+    """
+    points, shares = coarse.deployment, coarse.counts.sum(axis=1) / coarse.counts.sum()
+    tilt = np.divide(prevalence, shares, out=np.ones_like(shares), where=shares > 0)
+    posteriors = points.scores * tilt
+    possible = posteriors.sum(axis=1, keepdims=True) > 0
+    posteriors = np.where(possible, posteriors, points.scores)
+    posteriors /= posteriors.sum(axis=1, keepdims=True)
+    return np.asarray(posteriors.T * points.weights * (people / points.weights.sum()))
+
+
 def _draw(
     quantifier: Quantifier,
     coarse: _Coarse,
+    members: FloatArray,
     size: int,
     rng: np.random.Generator,
-    people: int,
     calibrated: bool,  # noqa: FBT001
 ) -> FloatArray:
+    """Draw replicates; the deployment keeps its composition, as these rows are the target."""
     counts = coarse.resampled_auxiliary(size, rng)
-    shares = coarse.deployment.weights / coarse.deployment.weights.sum()
-    weights = rng.multinomial(people, shares, size=size).astype(np.float64)
+    weights = np.zeros((size, members.shape[1]))
+    # Whole people by group, rounded so that none is lost.
+    numbers = np.diff(np.rint(members.sum(axis=1).cumsum()).astype(np.int64), prepend=0)
+    for group, number in zip(members, numbers, strict=True):
+        if number:
+            weights += rng.multinomial(number, group / group.sum(), size=size)
     return _solve(quantifier, coarse, counts, weights, calibrated)
 
 
@@ -196,11 +221,12 @@ def _solve(
     if calibrated:
         again = fit_calibration(coarse.auxiliary.scores, counts)
         deployment = deployment._replace(scores=again(deployment.scores))
-    fitted = clone(quantifier)
-    fitted.prevalence_ = Labelled(coarse.auxiliary, counts).shares
+    fitted, auxiliary = clone(quantifier), Labelled(coarse.auxiliary, counts)
+    fitted.prevalence_ = auxiliary.shares
     fitted.classes_ = np.arange(counts.shape[-2])
-    fitted.learn(Labelled(coarse.auxiliary, counts))
-    return np.asarray(fitted.project(fitted.solve(deployment)))
+    with np.errstate(all="ignore"):
+        fitted.learn(auxiliary)
+        return np.asarray(fitted.project(fitted.solve(deployment)))
 
 
 def _grouped(keys: IntArray, scores: FloatArray, weights: FloatArray) -> tuple[Points, IntArray]:
@@ -220,9 +246,11 @@ def _shared_grid(scores: FloatArray, sketch: Sketch) -> tuple[IntArray, IntArray
     own = np.argmax(scores, axis=1)
     factor = 1
     while True:
+        place = _key(own, mine // factor, resolution)
         keys = _key(hard, cells // factor, resolution)
-        if len(np.unique(keys)) <= MOST_POINTS or factor >= resolution:
-            return _key(own, mine // factor, resolution), keys
+        most = max(len(np.unique(place)), len(np.unique(keys)))
+        if most <= MOST_POINTS or factor >= resolution:
+            return place, keys
         factor *= 2
 
 

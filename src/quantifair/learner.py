@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from quantifair.calibration import Calibration, fit_calibration
 from quantifair.errors import InputError
-from quantifair.intervals import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,16 +16,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from quantifair.calibration import Calibration
     from quantifair.roles import Features
 
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
 
-TRAININGS = ("folds", "all", "split")
-BROKEN_SLOPE = 0.5
 _MOST_CATEGORIES = 100
 _RARE = 5
-_HELD_OUT = 0.4
 _EPOCH = "1970-01-01"
 
 
@@ -60,26 +57,29 @@ class Scorer:
         return total / len(self.models)
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A scoring function with the auxiliary people scored by it.
+class WeightedMargins(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Pass weights on to where a learner takes them; scikit-learn's calibration does not.
 
-    Attributes
+    Parameters
     ----------
-    scorer
-        The scoring function.
-    sample
-        Auxiliary people whose scores stand for unseen people's.
-    slope
-        Slope of the scores' calibration; near 1 for an honest classifier.
-    fits
-        How many classifiers were fitted.
+    learner
+        A classifier or pipeline with ``decision_function``.
     """
 
-    scorer: Scorer
-    sample: Sample
-    slope: float
-    fits: int
+    def __init__(self, learner: Any) -> None:
+        self.learner = learner
+
+    def fit(self, X: Any, y: IntArray, sample_weight: FloatArray | None = None) -> WeightedMargins:
+        """Fit the learner."""
+        model = clone(self.learner)
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
+        self.model_ = model.fit(X, y, **weight_argument(model, weights))
+        self.classes_ = self.model_.classes_
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the learner's margins."""
+        return np.asarray(self.model_.decision_function(X))
 
 
 class ScoreColumns:
@@ -176,14 +176,18 @@ def days(dates: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(since)
 
 
-def is_fitted(learner: Any) -> bool:
-    """Tell whether a learner has been fitted by its owner."""
+def is_external(learner: Any) -> bool:
+    """Tell whether a learner has been fitted by its owner, or can't be fitted at all."""
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
+    if learner is None or isinstance(learner, str):
+        return False
+    if not hasattr(learner, "fit"):
+        return True
     try:
         check_is_fitted(learner)
-    except (NotFittedError, TypeError):
+    except NotFittedError:
         return False
     return True
 
@@ -199,7 +203,7 @@ def reweights_classes(learner: Any) -> bool:
 
 def probabilities(model: Any, frame: pd.DataFrame) -> FloatArray:
     """Return a classifier's probabilities, checked."""
-    scores = np.asarray(model.predict_proba(frame), dtype=np.float64)
+    scores = np.asarray(model.predict_proba(_asked(model, frame)), dtype=np.float64)
     wrong = int((~np.isfinite(scores).all(axis=1)).sum())
     if wrong:
         raise InputError(
@@ -209,142 +213,33 @@ def probabilities(model: Any, frame: pd.DataFrame) -> FloatArray:
     return scores
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How a scoring function comes about.
-
-    Attributes
-    ----------
-    learner
-        A scikit-learn classifier or pipeline; a fitted one is used as it is.
-    training
-        ``folds``: one classifier a fold, auxiliary people scored by the one that has not seen
-        them. ``split``: one classifier on 60%, the other 40% scored. ``all``: one classifier on
-        everybody, scored on the people it was fitted on.
-    folds
-        Number of folds.
-    calibrate
-        Whether scores are calibrated on the auxiliary people.
-    seed
-        Seed of the folds.
-    """
-
-    learner: Any
-    training: str = "folds"
-    folds: int = 5
-    calibrate: bool = True
-    seed: int = 0
-
-    def train(self, frame: pd.DataFrame, sample: Sample, classes: list[str]) -> Trained:
-        """Train on auxiliary people; ``sample.scores`` is not read."""
-        if isinstance(self.learner, ScoreColumns) or is_fitted(self.learner):
-            order = self._order(classes)
-            scores = probabilities(self.learner, frame)[:, order]
-            everybody = np.arange(len(frame))
-            return self._finish((self.learner,), order, scores, sample, everybody, fits=0)
-        models, scores, rows = self._fit(frame, sample)
-        order = list(range(len(classes)))
-        return self._finish(models, order, scores, sample, rows, fits=len(models))
-
-    def _fit(
-        self, frame: pd.DataFrame, sample: Sample
-    ) -> tuple[tuple[Any, ...], FloatArray, IntArray]:
-        people = np.arange(len(frame))
-        if self.training == "all":
-            model = self._fit_one(frame, sample, people)
-            return (model,), probabilities(model, frame), people
-        splits = self._splits(sample)
-        models = tuple(self._fit_one(frame, sample, train) for train, _ in splits)
-        scores = np.zeros((len(frame), sample.scores.shape[1]))
-        for model, (_, held) in zip(models, splits, strict=True):
-            scores[held] = probabilities(model, frame.iloc[held])
-        rows = np.sort(np.concatenate([held for _, held in splits]))
-        return models, scores[rows], rows
-
-    def _splits(self, sample: Sample) -> list[tuple[IntArray, IntArray]]:
-        from sklearn.model_selection import (
-            StratifiedGroupKFold,
-            StratifiedKFold,
-            StratifiedShuffleSplit,
+def _asked(model: Any, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns that a classifier was fitted on, in its order."""
+    asked = list(getattr(model, "feature_names_in_", frame.columns))
+    if asked == list(frame.columns):
+        return frame
+    absent = [name for name in asked if name not in frame.columns]
+    if absent:
+        raise InputError(
+            f"the fitted learner needs column {absent[0]!r}, which is not a feature of both tables"
         )
-
-        everybody = np.zeros(len(sample.codes))
-        if self.training == "split":
-            once = StratifiedShuffleSplit(1, test_size=_HELD_OUT, random_state=self.seed)
-            return list(once.split(everybody, sample.codes))
-        folds = min(self.folds, int(np.bincount(sample.codes).min()))
-        if sample.clusters is None:
-            each = StratifiedKFold(folds, shuffle=True, random_state=self.seed)
-            return list(each.split(everybody, sample.codes))
-        whole = StratifiedGroupKFold(folds, shuffle=True, random_state=self.seed)
-        return list(whole.split(everybody, sample.codes, sample.clusters))
-
-    def _fit_one(self, frame: pd.DataFrame, sample: Sample, rows: IntArray) -> Any:
-        from sklearn.base import clone
-
-        model = clone(self.learner)
-        codes, weights = sample.codes[rows], sample.weights[rows]
-        if not hasattr(model, "predict_proba"):
-            from sklearn.calibration import CalibratedClassifierCV
-
-            folds = min(5, int(np.bincount(codes).min()))
-            model = CalibratedClassifierCV(model, method="sigmoid", cv=folds)
-        return model.fit(frame.iloc[rows], codes, **_weight_argument(model, weights))
-
-    def _order(self, classes: list[str]) -> list[int]:
-        """Map the groups to the classes that a fitted classifier knows."""
-        known = [str(c) for c in self.learner.classes_.tolist()]
-        if isinstance(self.learner, ScoreColumns):
-            return list(range(len(known)))
-        if sorted(known) != sorted(classes):
-            raise InputError(
-                f"the fitted learner knows the groups {known}, the auxiliary table holds {classes}"
-            )
-        return [known.index(c) for c in classes]
-
-    def _finish(
-        self,
-        models: tuple[Any, ...],
-        order: list[int],
-        scores: FloatArray,
-        sample: Sample,
-        rows: IntArray,
-        *,
-        fits: int,
-    ) -> Trained:
-        """Calibrate, and apply to the auxiliary people what is applied to everybody."""
-        import joblib
-
-        kept = Sample(
-            scores,
-            sample.codes[rows],
-            sample.weights[rows],
-            None if sample.clusters is None else sample.clusters[rows],
-        )
-        fitted = fit_calibration(scores, kept.labelled.counts)
-        slope = float(fitted.slope)
-        # Calibrating a broken proxy makes the estimate worse, so leave it as it is and warn.
-        use = self.calibrate and slope >= BROKEN_SLOPE
-        calibration = fitted if use else None
-        if use:
-            kept = Sample(fitted(scores), kept.codes, kept.weights, kept.clusters)
-        identity = (models, order, fitted.slope, fitted.bias) if use else (models, order)
-        fingerprint = joblib.hash(identity)
-        return Trained(Scorer(models, tuple(order), calibration, fingerprint), kept, slope, fits)
+    return frame[asked]
 
 
-def _weight_argument(model: Any, weights: FloatArray) -> dict[str, FloatArray]:
+def weight_argument(model: Any, weights: FloatArray) -> dict[str, FloatArray]:
+    """Return the argument by which weights reach the last step of a learner's pipelines."""
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter
 
     if (weights == 1).all():
         return {}
-    last, prefix = model, ""
-    if isinstance(model, Pipeline):
-        prefix, last = model.steps[-1][0] + "__", model.steps[-1][1]
-    if not has_fit_parameter(last, "sample_weight"):
+    prefix = ""
+    while isinstance(model, Pipeline):
+        name, model = model.steps[-1]
+        prefix += f"{name}__"
+    if not has_fit_parameter(model, "sample_weight"):
         raise InputError(
-            f"the learner {type(last).__name__} can't be fitted with weights; choose one whose "
+            f"the learner {type(model).__name__} can't be fitted with weights; choose one whose "
             "fit takes sample_weight, or leave out weight="
         )
-    return {prefix + "sample_weight": weights}
+    return {f"{prefix}sample_weight": weights}

@@ -27,6 +27,8 @@ from quantifair.quantifiers import QUANTIFIERS
 from quantifair.results import AttributeResult, AuditResult, CellResult, PrevalenceResult
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from quantifair.cells import Deployment
     from quantifair.estimation import TrainedCell
     from quantifair.fitted import FittedAudit
@@ -82,7 +84,7 @@ class Measurement:
     @cached_property
     def estimates(self) -> dict[Cell, CellEstimate]:
         """Prevalences of each cell, with replicates."""
-        return self._estimated(self.quantifier, self.options)
+        return self._estimated(self.quantifier, self.options, self.cells)
 
     def audit_result(self) -> AuditResult:
         """Return disparities, figures by group, and all that has to be said of them."""
@@ -115,11 +117,13 @@ class Measurement:
                 "audit compares favourable with unfavourable decisions"
             )
 
-    def _estimated(self, quantifier: Quantifier, options: Options) -> dict[Cell, CellEstimate]:
+    def _estimated(
+        self, quantifier: Quantifier, options: Options, cells: Iterable[Cell]
+    ) -> dict[Cell, CellEstimate]:
         groups = self.fitted.groups
         return {
-            cell: estimate_cell(cell, trained, self.found, quantifier, groups, options)
-            for cell, trained in self.cells.items()
+            cell: estimate_cell(cell, self.cells[cell], self.found, quantifier, groups, options)
+            for cell in cells
         }
 
     def _by_estimator(self) -> dict[str, float | None]:
@@ -127,7 +131,7 @@ class Measurement:
         values: dict[str, float | None] = {}
         options = replace(self.options, replicates=0)
         for name, quantifier in QUANTIFIERS.items():
-            rates = all_rates(self._estimated(quantifier(), options))
+            rates = all_rates(self._estimated(quantifier(), options, DECISIONS))
             parity = float(disparity.difference(rates["selection_rate"][0], signed=True))
             values[name] = parity if np.isfinite(parity) else None
         return values
@@ -205,8 +209,8 @@ class Measurement:
             "label": None if read.positive is None else read.positive.name(1),
             "features": read.features.names,
             "quantifier": repr(self.quantifier),
-            "learner": "logistic" if audit.learner is None else str(audit.learner),
-            "training": audit.training,
+            "learner": self._learner(),
+            "training": audit.training if audit.scores is None else "none",
             "folds": audit.folds,
             "calibrate": audit.calibrate,
             "per_cell": audit.per_cell,
@@ -215,6 +219,12 @@ class Measurement:
             "replicates": audit.replicates,
             "seed": audit.seed,
         }
+
+    def _learner(self) -> str:
+        audit = self.fitted.audit
+        if audit.scores is not None:
+            return "none: scores of " + ", ".join(self.fitted.auxiliary.features.names)
+        return "logistic" if audit.learner is None else str(audit.learner)
 
 
 def _versions() -> dict[str, str]:

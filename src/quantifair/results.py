@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,9 +143,10 @@ class _Shown:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain dicts, lists, numbers and text."""
         shown = {f.name for f in fields(self) if not f.name.startswith("_")}  # type: ignore[arg-type]
-        return {"schema_version": SCHEMA_VERSION} | {
-            k: _plain(getattr(self, k)) for k in sorted(shown)
-        }
+        head = {"schema_version": SCHEMA_VERSION}
+        if "settings" in shown:
+            head["seed"] = self.settings["seed"]  # type: ignore[attr-defined]
+        return head | {k: _plain(getattr(self, k)) for k in sorted(shown)}
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the result as JSON, and write it to a file if one is named."""
@@ -186,14 +187,16 @@ class AuditResult(_Shown):
     warnings: tuple[Caution, ...]
     settings: dict[str, Any]
     versions: dict[str, str]
-    _compare: Any = None
+    _compare: Any = field(default=None, compare=False)
 
     def _measure(self, name: str) -> MeasureResult:
         if name in self.measures:
             return self.measures[name]
+        lacking = "the label of people (Audit(label=...)) in both tables"
+        if self.settings["label"] is not None:
+            lacking = "labels among unfavourable decisions, too, in both tables"
         raise InputError(
-            f"this audit has no {name}: it needs the label of people (Audit(label=...)) in both "
-            f"tables; it has {', '.join(self.measures)}"
+            f"this audit has no {name}: it needs {lacking}; it has {', '.join(self.measures)}"
         )
 
     @property
@@ -248,10 +251,11 @@ class AuditResult(_Shown):
                         f"{name}_high": figure.high,
                     }
             rows[group.name] = row
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("group")
+        frame = pd.DataFrame.from_dict(rows, orient="index", dtype="float64")
+        return frame.rename_axis("group")
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return every figure as a row of a long frame.
+        """Return each figure of the measures and of the groups as a row of a long frame.
 
         Parameters
         ----------
@@ -284,7 +288,9 @@ class AuditResult(_Shown):
             raise InputError(
                 f"no backend {backend!r}; {did_you_mean(backend, ['pandas', 'polars', 'pyarrow'])}"
             )
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        numbers = {"estimate", "low", "high"}
+        schema = {name: nw.Float64() if name in numbers else nw.String() for name in columns}
+        return nw.from_dict(columns, schema, backend=backend).to_native()  # type: ignore[arg-type]
 
     def compare(self, truth: Any, *, group: str | Sequence[str] | None = None) -> Comparison:
         """Set the estimates beside the truth, where somebody knows it.

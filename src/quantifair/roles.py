@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -29,7 +30,8 @@ MISSING = -1
 """Code of a value that is not there."""
 
 _MOST_VALUES = 50
-_FAVOURABLE_WORDS = {"yes", "true", "approved", "accepted", "granted", "hired", "admitted"}
+_FAVOURABLE_WORDS = {"true", "approved", "accepted", "granted", "hired", "admitted"}
+_SAME_WORDS = {"yes": "true", "no": "false"}
 
 
 def kind_of(type_: pa.DataType) -> str | None:
@@ -52,10 +54,12 @@ class Features:
     """The feature columns and how each is read.
 
     Learners get a pandas frame: numbers and booleans as float64 with NaN for what is missing,
-    dates as datetime64, text and categories as text.
+    dates as datetime64, text and categories as text. A column without any value in the auxiliary
+    table is not read of other tables, whatever it holds there.
     """
 
     kinds: dict[str, str]
+    empty: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, table: Table, names: Iterable[str]) -> Features:
@@ -71,7 +75,8 @@ class Features:
                     "turn it into numbers, text or dates, or leave it out"
                 )
             kinds[name] = kind
-        return cls(kinds)
+        types = {name: table.schema.field(name).type for name in kinds}
+        return cls(kinds, frozenset(n for n, t in types.items() if pa.types.is_null(t)))
 
     @property
     def names(self) -> list[str]:
@@ -83,9 +88,11 @@ class Features:
         for name, kind in self.kinds.items():
             table.require(name, "feature")
             type_ = table.schema.field(name).type
-            if kind_of(type_) != kind and not pa.types.is_null(type_):
+            readable = name in self.empty or pa.types.is_null(type_) or kind_of(type_) == kind
+            if not readable:
+                expected = kind if kind == "text" else f"{kind}s"
                 raise InputError(
-                    f"column {name!r} holds {kind}s in the auxiliary table but {type_} in "
+                    f"column {name!r} holds {expected} in the auxiliary table but {type_} in "
                     f"{table.name}; give it the same type in both"
                 )
 
@@ -99,6 +106,8 @@ class Features:
 
     def _column(self, values: Any, name: str, where: str) -> Any:
         kind = self.kinds[name]
+        if name in self.empty:
+            return np.full(len(values), np.nan)
         if kind == "text":
             return values.cast(pa.string()).to_pandas()
         if kind == "date":
@@ -128,29 +137,39 @@ def _copying(values: Any) -> dict[str, bool]:
 def encode(values: Any, known: Sequence[Any]) -> tuple[IntArray, list[Any]]:
     """Return the position of each value among the known ones, and the unknown values.
 
-    Missing values (null, NaN) and unknown ones get the code ``MISSING``.
+    Missing values (null, NaN) and unknown ones get the code ``MISSING``. A value that another
+    type of column spells otherwise, as True and 'yes' or 1 and '1', is known.
     """
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if not pa.types.is_dictionary(values.type):
         values = values.dictionary_encode()
     entries = [_plain(v) for v in values.dictionary.to_pylist()]
-    positions = {v: i for i, v in enumerate(known)}
-    unknown = [v for v in entries if v is not None and v not in positions]
-    table = np.array(
-        [MISSING if v is None else positions.get(v, MISSING) for v in entries] or [MISSING]
-    )
-    indices = np.asarray(
-        pc.fill_null(values.indices, 0).to_numpy(zero_copy_only=False), dtype=np.int64
-    )
-    codes = table[indices]
-    codes[np.asarray(values.is_null().to_numpy(zero_copy_only=False))] = MISSING
-    present = set(codes[codes != MISSING].tolist())
-    return codes.astype(np.int64), unknown if len(present) < len(entries) else []
+    words = [_word(v) for v in known]
+    loosely = {w: i for i, w in enumerate(words) if words.count(w) == 1}
+    exactly = {v: i for i, v in enumerate(known)}
+    table = np.full(len(entries) + 1, MISSING, dtype=np.int64)
+    for entry, value in enumerate(entries):
+        if value is not None:
+            table[entry] = exactly.get(value, loosely.get(_word(value), MISSING))
+    indices = pc.fill_null(values.indices, len(entries)).to_numpy(zero_copy_only=False)
+    occurring = [i for i in np.unique(indices).tolist() if i < len(entries)]
+    unknown = [entries[i] for i in occurring if entries[i] is not None and table[i] == MISSING]
+    return table[indices.astype(np.int64)], unknown
+
+
+def check_flat(values: Any, column: str, where: str) -> None:
+    """Raise where a column that should tell people apart holds lists or records."""
+    if pa.types.is_nested(values.type):
+        raise InputError(
+            f"column {column!r} of {where} holds {values.type}; a decision, label, group or id "
+            "is a single value"
+        )
 
 
 def distinct(values: Any, column: str, where: str) -> list[Any]:
     """Return the distinct values of a column that should have few, sorted; missing left out."""
+    check_flat(values, column, where)
     found = {_plain(v) for v in pc.unique(values).to_pylist()} - {None}
     if len(found) > _MOST_VALUES:
         raise InputError(
@@ -164,11 +183,18 @@ def distinct(values: Any, column: str, where: str) -> list[Any]:
 
 def _plain(value: Any) -> Any:
     """Return a value that compares across tables: 1, 1.0 and True are the same, NaN is missing."""
-    if isinstance(value, float):
-        if math.isnan(value):
+    if isinstance(value, float | Decimal):
+        number = float(value)
+        if math.isnan(number):
             return None
-        return int(value) if value.is_integer() else value
+        return int(number) if number.is_integer() else number
     return value
+
+
+def _word(value: Any) -> str:
+    """Return what a value is called whatever the column's type: True and 'Yes' are the same."""
+    word = text_of(value).strip().lower()
+    return _SAME_WORDS.get(word, word)
 
 
 def text_of(value: Any) -> str:
@@ -199,9 +225,10 @@ class Binary:
         """Find the favourable value, or ask for it."""
         shown = ", ".join(repr(v) for v in values[:10])
         if favourable is not None:
-            for value in values:
-                if value == favourable or text_of(value) == text_of(favourable):
-                    return cls(column, tuple(values), value)
+            same = [v for v in values if v == favourable]
+            same += [v for v in values if _word(v) == _word(favourable)]
+            if same:
+                return cls(column, tuple(values), same[0])
             raise InputError(
                 f"{option} {favourable!r} does not occur in {column!r}, which holds {shown}"
             )
@@ -214,6 +241,7 @@ class Binary:
 
     def decode(self, values: Any, where: str) -> IntArray:
         """Return 1 for favourable, 0 for unfavourable and ``MISSING``."""
+        check_flat(values, self.column, where)
         codes, unknown = encode(values, self.values)
         if unknown:
             raise InputError(
@@ -235,14 +263,13 @@ class Binary:
 
 def _obvious(values: list[Any]) -> Any:
     """Return the favourable of two values where nobody would doubt which it is."""
+    words = [_word(v) for v in values]
     if len(values) > 2:
         return None
-    if all(isinstance(v, bool | int) for v in values) and set(values) <= {-1, 0, 1}:
-        return next((v for v in values if v == 1), None)
-    if all(isinstance(v, str) for v in values):
-        words = [v for v in values if v.strip().lower() in _FAVOURABLE_WORDS]
-        return words[0] if len(words) == 1 else None
-    return None
+    if set(words) <= {"-1", "0", "1"}:
+        return values[words.index("1")] if "1" in words else None
+    chosen = [v for v, word in zip(values, words, strict=True) if word in _FAVOURABLE_WORDS]
+    return chosen[0] if len(chosen) == 1 else None
 
 
 def group_codes(
@@ -298,9 +325,19 @@ def checked_weights(values: Any, column: str, where: str) -> FloatArray:
 
 def ids_of(values: Any, column: str, where: str) -> NDArray[Any]:
     """Return identifiers as text, so that 7 and '7' are the same person."""
+    check_flat(values, column, where)
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), None, values)
     missing = values.null_count
     if missing:
         raise InputError(
             f"{missing:,} of {len(values):,} ids in column {column!r} of {where} are missing"
         )
+    if pa.types.is_floating(values.type):
+        try:
+            values = values.cast(pa.int64())
+        except pa.ArrowInvalid as error:
+            raise InputError(
+                f"ids in column {column!r} of {where} are neither whole numbers nor text"
+            ) from error
     return np.asarray(values.cast(pa.string()).to_pandas(), dtype=object)

@@ -30,6 +30,8 @@ NESTED_BINS = 277_200
 MAX_GROUPS = 20
 _MAX_GRID_CELLS = 2**18
 _LARGEST_SUM = 2**62
+_ROUNDING = 1e-9
+_SUM_TOLERANCE = 1e-6
 _WEIGHT_RANGE = (2.0**-10, 2.0**16)
 
 
@@ -77,7 +79,7 @@ def _bins_of(grid: IntArray, bits: int) -> IntArray:
 
 
 def joint_resolution(groups: int) -> int:
-    """Cells per axis of the grid for three or more groups: a power of two, at most 2^18 cells."""
+    """Cells per axis of the grid for three or more groups, of which scores meet fewer than 2^20."""
     cells = 2
     while cells < 512 and comb(2 * cells + groups - 1, groups - 1) <= _MAX_GRID_CELLS:
         cells *= 2
@@ -116,7 +118,7 @@ class Table:
 class Sketch:
     """How many people of one cell have which score: exact, addable, free of names.
 
-    Build one with :meth:`from_scores`; merge with ``+``.
+    Build one with ``from_scores``; merge with ``+``.
 
     Attributes
     ----------
@@ -128,10 +130,12 @@ class Sketch:
         Whether rows carry weights other than one.
     rows
         Number of rows.
+    squares
+        Sum of squared weights, in the unit of the weights.
     joint
-        For two groups: by nested bin of the second group's score, the weight, the sum of
-        squared weights and the sum of scores above the bin's lower edge. For more: by hard
-        decision and cell of a grid over the score vectors, the same with a sum for each group.
+        For two groups: by nested bin of the second group's score, the weight and the sum of
+        scores above the bin's lower edge. For more: by hard decision and cell of a grid over
+        the score vectors, the same with a sum for each group.
     marginals
         For three and more groups, each group's histogram over the nested bins.
 
@@ -149,6 +153,7 @@ class Sketch:
     fingerprint: str
     weighted: bool
     rows: int
+    squares: int
     joint: Table
     marginals: tuple[Table, ...] = ()
 
@@ -176,11 +181,11 @@ class Sketch:
         if weights is not None:
             matrix, weight = _usable_weights(matrix, np.asarray(weights, dtype=np.float64))
             units = np.rint(weight * 2.0**20).astype(np.int64)
-            squares = np.rint(weight**2 * 2.0**10).astype(np.int64)
         else:
-            units = squares = np.ones(len(matrix), dtype=np.int64)
-        joint, marginals = _count(matrix, units, squares, weighted=weights is not None)
-        return cls(matrix.shape[1], fingerprint, weights is not None, len(matrix), joint, marginals)
+            units = np.ones(len(matrix), dtype=np.int64)
+        joint, marginals = _count(matrix, units, weighted=weights is not None)
+        identity = (matrix.shape[1], fingerprint, weights is not None)
+        return cls(*identity, len(matrix), _sum_of_squares(units), joint, marginals)
 
     def __add__(self, other: Sketch) -> Sketch:
         mine = (self.groups, self.fingerprint, self.weighted)
@@ -195,8 +200,8 @@ class Sketch:
         if joint.sums.size and joint.sums.max() > _LARGEST_SUM:
             raise InputError("the sum of weights is too large; divide the weights by their mean")
         marginals = tuple(a + b for a, b in zip(self.marginals, other.marginals, strict=True))
-        rows = self.rows + other.rows
-        return Sketch(self.groups, self.fingerprint, self.weighted, rows, joint, marginals)
+        rows, squares = self.rows + other.rows, self.squares + other.squares
+        return Sketch(*mine, rows, squares, joint, marginals)
 
     def __radd__(self, other: int) -> Sketch:
         """Let ``sum(sketches)`` work."""
@@ -212,8 +217,7 @@ class Sketch:
         """Kish's effective sample size, (sum of weights)^2 / sum of squared weights."""
         if not self.rows:
             return 0.0
-        squares = self.joint.sums[:, 1].sum() / (2.0**10 if self.weighted else 1.0)
-        return self.weight**2 / float(squares)
+        return int(self.joint.sums[:, 0].sum()) ** 2 / self.squares
 
     @property
     def points(self) -> Points:
@@ -231,7 +235,8 @@ class Sketch:
 
     def to_bytes(self) -> bytes:
         """Return the sketch as bytes; equal sketches give equal bytes."""
-        head = f"{self.groups}|{self.fingerprint}|{self.weighted}|{self.rows}|".encode()
+        known = (self.groups, self.fingerprint, self.weighted, self.rows, self.squares)
+        head = "|".join(str(k) for k in (*known, "")).encode()
         tables = (self.joint, *self.marginals)
         return head + b"".join(
             np.int64(len(t.keys)).tobytes() + t.keys.tobytes() + t.sums.tobytes() for t in tables
@@ -245,7 +250,7 @@ class Sketch:
         return table.sums[:, 0] / (2.0**20 if self.weighted else 1.0)
 
     def _means(self, table: Table, edges: IntArray) -> FloatArray:
-        offsets = table.sums[:, 2:] / table.sums[:, :1]
+        offsets = table.sums[:, 1:] / table.sums[:, :1]
         edges = edges.reshape(offsets.shape)
         return np.asarray((edges + offsets) / 2.0**self._bits, dtype=np.float64)
 
@@ -283,18 +288,23 @@ def as_scores(scores: ArrayLike) -> FloatArray:
     if not matrix.size:
         return matrix
     low, high = matrix.min(), matrix.max()
-    if not (low >= -1e-9 and high <= 1 + 1e-9):
-        finite = np.isfinite(matrix)
-        wrong = int((~(finite & (matrix >= -1e-9) & (matrix <= 1 + 1e-9)).all(axis=1)).sum())
-        raise InputError(
+    if low >= -_ROUNDING and high <= 1 + _ROUNDING:
+        total = matrix @ np.ones(matrix.shape[1])
+        if max(total.max() - 1, 1 - total.min()) <= _SUM_TOLERANCE:
+            return matrix if low >= 0 and high <= 1 else np.clip(matrix, 0, 1)
+    raise _wrong_scores(matrix)
+
+
+def _wrong_scores(matrix: FloatArray) -> InputError:
+    possible = (matrix >= -_ROUNDING) & (matrix <= 1 + _ROUNDING)
+    wrong = int((~possible.all(axis=1)).sum())
+    if wrong:
+        return InputError(
             f"{wrong:,} of {len(matrix):,} score vectors hold values that are not "
             "probabilities (not finite, or outside 0 to 1); check the group classifier"
         )
-    total = matrix @ np.ones(matrix.shape[1])
-    if max(total.max() - 1, 1 - total.min()) > 1e-6:
-        wrong = int((np.abs(total - 1) > 1e-6).sum())
-        raise InputError(f"{wrong:,} of {len(matrix):,} score vectors do not sum to one")
-    return matrix if low >= 0 and high <= 1 else np.clip(matrix, 0, 1)
+    wrong = int((np.abs(matrix.sum(axis=1) - 1) > _SUM_TOLERANCE).sum())
+    return InputError(f"{wrong:,} of {len(matrix):,} score vectors do not sum to one")
 
 
 def unpack_cells(keys: IntArray, groups: int) -> tuple[IntArray, IntArray]:
@@ -309,7 +319,7 @@ def unpack_cells(keys: IntArray, groups: int) -> tuple[IntArray, IntArray]:
 
 
 def _count(
-    scores: FloatArray, units: IntArray, squares: IntArray, *, weighted: bool
+    scores: FloatArray, units: IntArray, *, weighted: bool
 ) -> tuple[Table, tuple[Table, ...]]:
     groups = scores.shape[1]
     bits = score_bits(groups, weighted=weighted)
@@ -320,20 +330,26 @@ def _count(
     if groups == 2:
         bins = _bins_of(grid[:, 0], bits)
         offsets = (grid[:, 0] - _edges(bins, bits))[:, None]
-        return Table.of(bins, _columns(units, squares, offsets)), ()
+        return Table.of(bins, _columns(units, offsets)), ()
     resolution = joint_resolution(groups)
     step = 2**bits // resolution
     cells = np.minimum(grid // step, resolution - 1)
     keys = np.argmax(scores, axis=1).astype(np.int64)
     for k in reversed(range(groups)):
         keys = keys * resolution + cells[:, k]
-    joint = Table.of(keys, _columns(units, squares, grid - cells * step))
+    joint = Table.of(keys, _columns(units, grid - cells * step))
     own = tuple(Table.of(_bins_of(grid[:, k], bits), units[:, None]) for k in range(groups))
     return joint, own
 
 
-def _columns(units: IntArray, squares: IntArray, offsets: IntArray) -> IntArray:
-    return np.column_stack([units, squares, offsets * units[:, None]])
+def _columns(units: IntArray, offsets: IntArray) -> IntArray:
+    return np.column_stack([units, offsets * units[:, None]])
+
+
+def _sum_of_squares(units: IntArray) -> int:
+    """Exact, in two halves, as the square of the largest weight does not fit 64 bits."""
+    high, low = units >> 18, units & (2**18 - 1)
+    return (int(high @ high) << 36) + (int(high @ low) << 19) + int(low @ low)
 
 
 def _edges(bins: IntArray, bits: int) -> IntArray:

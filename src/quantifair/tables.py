@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from quantifair.csvfiles import NOTHING, open_csv
 from quantifair.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 BLOCK = 65_536
 """Rows scored at a time; fixed, so that the same rows give the same bytes."""
 
-_SNIFFED = 20_480
 _TEXT_FILES = {".csv", ".tsv", ".txt"}
 _PARQUET_FILES = {".parquet", ".pq"}
+_REASONS = r"Expected Number of Columns.*|Invalid unicode[^.]*|.*unterminated quote"
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ class Table:
     name: str
     schema: pa.Schema
     rows: int | None
-    _open: Callable[[list[str]], pa.RecordBatchReader]
+    _open: Callable[[list[str]], Iterable[pa.RecordBatch]]
+    _connection: Any = None
 
     @property
     def columns(self) -> list[str]:
@@ -52,16 +57,13 @@ class Table:
             hint = did_you_mean(column, self.schema.names)
             raise InputError(f"{self.name} has no column {column!r} (the {role}); {hint}")
 
-    def blocks(self, columns: Iterable[str]) -> Iterator[pa.RecordBatch]:
+    def blocks(self, columns: Iterable[str]) -> Generator[pa.RecordBatch, None, None]:
         """Yield the columns in blocks of a fixed number of rows, the last one shorter."""
-        try:
-            yield from _rebatched(self._open(list(columns)))
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(self.name, error) from error
-        except Exception as error:
-            if type(error).__module__.startswith(("duckdb", "_duckdb")):
-                raise _unreadable(self.name, error) from error
-            raise
+        names = list(columns)
+        for name in names:
+            self.require(name, "column to read")
+        with _readable(self.name):
+            yield from _rebatched(self._open(names))
 
     def read(self, columns: Iterable[str]) -> pa.Table:
         """Return the columns in memory."""
@@ -74,97 +76,112 @@ class Table:
 def open_table(source: Any, role: str) -> Table:
     """Open a dataframe, an Arrow table, a DuckDB relation, or a CSV or Parquet file.
 
+    A column of a CSV file has the type of all its values: true and false, whole numbers, numbers,
+    dates such as 2024-12-31, or else text. Missing are empty fields and, except in text, NA, NaN,
+    null and None. The index of a pandas frame and CSV columns without a name are not read.
+
     Parameters
     ----------
     source
         Any frame that narwhals supports, a DuckDB relation, an Arrow table, dataset or reader,
-        or the path of a CSV or Parquet file (a glob of Parquet files as well).
+        or the path of a CSV or Parquet file, or a glob of several.
     role
         How messages call the table.
 
     Raises
     ------
     InputError
-        Where the source is not such a table, is empty of columns, or repeats a column name.
+        Where the source is not such a table, is empty, or repeats a column name.
     """
     if isinstance(source, Table):
         return source
-    if isinstance(source, str | Path):
-        table = _open_path(str(source), f"the {role} table ({Path(source).name})")
-    else:
-        table = _open_object(source, f"the {role} table")
-    repeated = sorted({n for n in table.columns if table.columns.count(n) > 1})
-    if repeated:
-        raise InputError(
-            f"{table.name} has several columns named {repeated[0]!r}; rename or drop them"
-        )
-    if not table.columns:
-        raise InputError(f"{table.name} has no columns")
+    is_path = isinstance(source, str | Path)
+    name = f"the {role} table" + (f" ({Path(source).name})" if is_path else "")
+    with _readable(name):
+        table = _open_path(str(source), name) if is_path else _open_object(source, name)
+    _check_names(table.columns, name)
+    if table.rows == 0:
+        raise InputError(f"{name} is empty: it has columns but no rows")
     return table
 
 
-def _open_path(path: str, name: str) -> Table:
-    import duckdb
-
-    suffix = Path(path).suffix.lower()
-    is_glob = any(c in path for c in "*?[")
-    if not is_glob and not Path(path).exists():
-        raise InputError(f"{name}: no file at {path}")
-    if Path(path).is_dir():
-        raise InputError(
-            f"{name}: {path} is a directory; name a file, or a glob such as '{path}/*.parquet'"
-        )
-    if suffix not in _TEXT_FILES | _PARQUET_FILES:
-        raise InputError(f"{name}: {path} is neither CSV (.csv, .tsv, .txt) nor Parquet (.parquet)")
-    if not is_glob and Path(path).stat().st_size == 0:
-        raise InputError(f"{name}: {path} is empty")
-    try:
-        connection = duckdb.connect()
-        if suffix in _PARQUET_FILES:
-            relation = connection.read_parquet(path)
-            rows = relation.count("*").fetchall()[0][0]
-            return _from_relation(relation, name, rows)
-        _check_header(connection, path, name)
-        return _from_relation(_read_csv(connection, path), name, None)
-    except duckdb.Error as error:
-        raise _unreadable(name, error) from error
-
-
-def _read_csv(connection: Any, path: str) -> Any:
-    """Read a CSV file; DuckDB takes yes and no for booleans, which other tables hold as text."""
-    relation = connection.read_csv(path)
-    schema = relation.limit(0).to_arrow_table().schema
-    booleans = [f.name for f in schema if pa.types.is_boolean(f.type)]
-    if not booleans:
-        return relation
-    as_text = connection.read_csv(path, dtype=dict.fromkeys(booleans, "VARCHAR")).limit(_SNIFFED)
-    words = {
-        column
-        for column in booleans
-        for (value,) in as_text.project(_quoted(column)).distinct().fetchall()
-        if value is not None and value.lower() not in {"true", "false"}
-    }
-    return connection.read_csv(path, dtype=dict.fromkeys(words, "VARCHAR")) if words else relation
-
-
-def _check_header(connection: Any, path: str, name: str) -> None:
-    """DuckDB renames repeated columns silently, so look at the header itself."""
-    sniffed = connection.execute("select Delimiter, HasHeader from sniff_csv(?)", [path])
-    delimiter, has_header = sniffed.fetchall()[0]
-    if not has_header:
-        raise InputError(f"{name}: the first line of {path} does not look like column names")
-    with Path(path).open(newline="", encoding="utf-8-sig", errors="replace") as file:
-        header = next(csv.reader(file, delimiter=delimiter), [])
-    repeated = sorted({h for h in header if h and header.count(h) > 1})
+def _check_names(names: Sequence[Any], name: str) -> None:
+    if not len(names):
+        raise InputError(f"{name} has no columns")
+    not_text = [n for n in names if not isinstance(n, str)]
+    if not_text:
+        raise InputError(f"{name}: column names must be text, not {not_text[0]!r}")
+    repeated = sorted({n for n in names if names.count(n) > 1})
     if repeated:
         raise InputError(f"{name} has several columns named {repeated[0]!r}; rename or drop them")
 
 
-def _from_relation(relation: Any, name: str, rows: int | None) -> Table:
-    def reader(columns: list[str]) -> pa.RecordBatchReader:
-        return relation.project(", ".join(map(_quoted, columns))).to_arrow_reader(BLOCK)
+def _open_path(path: str, name: str) -> Table:
+    files = [path] if Path(path).exists() else sorted(glob(path, recursive=True))  # noqa: PTH207
+    if not files:
+        raise InputError(f"{name}: no file at {path}")
+    for file in files:
+        if Path(file).is_dir():
+            raise InputError(
+                f"{name}: {file} is a directory; name a file, or a glob such as '{file}/*.parquet'"
+            )
+    endings = {Path(file).suffix.lower() for file in files}
+    if not (endings <= _TEXT_FILES or endings <= _PARQUET_FILES):
+        raise InputError(f"{name}: {path} is neither CSV (.csv, .tsv, .txt) nor Parquet (.parquet)")
+    for file in files:
+        if Path(file).stat().st_size == 0:
+            raise InputError(f"{name}: {file} is empty")
+    return _open_files(files, name, is_text=endings <= _TEXT_FILES)
 
-    return Table(name, relation.limit(0).to_arrow_table().schema, rows, reader)
+
+def _open_files(files: list[str], name: str, *, is_text: bool) -> Table:
+    import duckdb
+
+    connection = duckdb.connect()
+    read = partial(open_csv, name=name) if is_text else _open_parquet
+    opened = read(files, connection=connection)
+    # A relation of DuckDB 1.2 does not keep its connection open.
+    return replace(_from_relation(name, *opened), _connection=connection)
+
+
+def _open_parquet(files: list[str], connection: Any) -> tuple[Any, int, list[str], list[str]]:
+    """Return the relation, its rows, its columns and how each is read."""
+    from pyarrow.parquet import read_schema
+
+    names = list(read_schema(files[0]).names)
+    relation = connection.read_parquet(files)
+    rows = relation.count("*").fetchall()[0][0]
+    # DuckDB renames columns that differ in case only, and adds those of a partition's folder.
+    names += relation.columns[len(names) :]
+    return relation, rows, names, [_quoted(column) for column in relation.columns]
+
+
+def _from_relation(
+    name: str, relation: Any, rows: int | None, names: list[str], expressions: Iterable[str]
+) -> Table:
+    """Read columns of a DuckDB relation, each by its SQL expression."""
+    _check_names(names, name)
+    columns = dict(zip(names, expressions, strict=True))
+
+    def chosen(part: Any, names: list[str]) -> Any:
+        return part.project(", ".join(f"{columns[n]} as c{i}" for i, n in enumerate(names)))
+
+    def batches(names: list[str]) -> Iterator[pa.RecordBatch]:
+        result = chosen(relation, names)
+        # DuckDB 1.2 has no to_arrow_reader.
+        read = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader
+        with read(BLOCK) as reader:
+            for batch in reader:
+                yield pa.RecordBatch.from_arrays(shaped(batch.columns, names), names)
+
+    def shaped(arrays: list[Any], names: list[str]) -> list[Any]:
+        """DuckDB 1.2 calls a column without any value numbers."""
+        given = zip(names, arrays, strict=True)
+        return [pa.nulls(len(a)) if columns[n] == NOTHING else a for n, a in given]
+
+    none = chosen(relation.limit(0), list(columns)).to_arrow_table()
+    schema = pa.table(shaped(none.columns, list(columns)), list(columns)).schema
+    return Table(name, schema, rows, batches)
 
 
 def _quoted(column: str) -> str:
@@ -173,12 +190,15 @@ def _quoted(column: str) -> str:
 
 def _open_object(source: Any, name: str) -> Table:
     if type(source).__name__ == "DuckDBPyRelation":
-        return _from_relation(source, name, None)
-    if isinstance(source, pa.RecordBatchReader | pa.RecordBatch):
-        source = pa.table(source)
-    if not isinstance(source, pa.Table):
-        source = _to_arrow(source, name)
-    return _from_arrow(source, name)
+        names = source.columns
+        if len({n.lower() for n in names}) < len(set(names)):
+            raise InputError(f"{name} has columns that differ in case only; rename them")
+        return _from_relation(name, source, None, names, map(_quoted, names))
+    if isinstance(source, pa.RecordBatchReader):
+        source = source.read_all()
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    return _from_arrow(source if isinstance(source, pa.Table) else _to_arrow(source, name), name)
 
 
 def _to_arrow(source: Any, name: str) -> pa.Table:
@@ -186,40 +206,38 @@ def _to_arrow(source: Any, name: str) -> pa.Table:
 
     if hasattr(source, "to_table") and hasattr(source, "scanner"):
         return source.to_table()
-    names = list(getattr(source, "columns", []))
-    not_text = [n for n in names if not isinstance(n, str)]
-    if not_text:
-        raise InputError(f"{name}: column names must be text, not {not_text[0]!r}")
-    repeated = sorted({n for n in names if names.count(n) > 1})
-    if repeated:
-        raise InputError(f"{name} has several columns named {repeated[0]!r}; rename or drop them")
+    source = nw.to_native(source, pass_through=True)
+    if nw.dependencies.is_pandas_like_dataframe(source):
+        _check_names(list(source.columns), name)
+    frame = nw.from_native(source, pass_through=True)
     try:
-        frame = nw.from_native(source)
         if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect("pyarrow")
-        return frame.to_arrow()
-    except pa.ArrowException as error:
-        raise InputError(f"{name} mixes types in a column: {_first_line(error)}") from error
-    except TypeError as error:
-        if hasattr(source, "__arrow_c_stream__"):
-            return pa.table(source)
+            return frame.collect("pyarrow").to_arrow()
+        if isinstance(frame, nw.DataFrame):
+            return frame.to_arrow().select(frame.columns)
+    except (pa.ArrowException, TypeError, OverflowError) as error:
         raise InputError(
-            f"{name} is a {type(source).__name__}; give a pandas, polars or other dataframe, an "
-            "Arrow table, a DuckDB relation, or the path of a CSV or Parquet file"
+            f"{name} has a column of mixed or unknown types: {_reason(error)}"
         ) from error
+    if hasattr(source, "__arrow_c_stream__") and not nw.dependencies.is_into_series(source):
+        return pa.table(source)
+    raise InputError(
+        f"{name} is a {type(source).__name__}; give a pandas, polars or other dataframe, an "
+        "Arrow table, a DuckDB relation, or the path of a CSV or Parquet file"
+    )
 
 
 def _from_arrow(table: pa.Table, name: str) -> Table:
-    def reader(columns: list[str]) -> pa.RecordBatchReader:
+    def batches(columns: list[str]) -> pa.RecordBatchReader:
         return table.select(columns).to_reader(max_chunksize=BLOCK)
 
-    return Table(name, table.schema, table.num_rows, reader)
+    return Table(name, table.schema, table.num_rows, batches)
 
 
-def _rebatched(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+def _rebatched(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     waiting: list[pa.RecordBatch] = []
     held = 0
-    for batch in reader:
+    for batch in batches:
         waiting.append(batch)
         held += batch.num_rows
         while held >= BLOCK:
@@ -231,9 +249,22 @@ def _rebatched(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         yield pa.Table.from_batches(waiting).combine_chunks().to_batches()[0]
 
 
-def _unreadable(name: str, error: Exception) -> InputError:
-    return InputError(f"{name} can't be read: {_first_line(error)}")
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Say which table it is that can't be read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{name} can't be read: {_reason(error)}") from error
+    except Exception as error:
+        if type(error).__module__.startswith(("duckdb", "_duckdb")):
+            raise InputError(f"{name} can't be read: {_reason(error)}") from error
+        raise
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+def _reason(error: Exception) -> str:
+    """Return what an error says in one line."""
+    text = "; ".join(str(a) for a in error.args) or type(error).__name__
+    found = re.search(_REASONS, text)
+    first = text.strip().splitlines()[0]
+    return first if found is None else f"{first}: {found.group()}"

@@ -35,7 +35,7 @@ _SHORT = {
 
 def audit_text(result: AuditResult) -> str:
     """Return an audit as tables."""
-    level = f"{result.settings['level']:.0%}"
+    level = percent(result.settings["level"])
     title = f"Audit of {result.settings['favourable']} by {result.settings['group']}"
     parts = [
         f"{title}: {result.rows:,} deployment rows, {level} intervals",
@@ -67,6 +67,11 @@ def comparison_text(comparison: Comparison) -> str:
         aligned(["demographic parity difference by", "estimate", "truth", "error"], others),
     )
     return "\n\n".join(tables)
+
+
+def percent(share: float) -> str:
+    """Return a share as percent: 95%, 97.5%, 99.9%."""
+    return f"{100 * share:.4g}%"
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

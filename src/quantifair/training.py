@@ -1,47 +1,218 @@
-"""From the auxiliary people to trained cells: who is in each, and how they are scored."""
+"""Training: how a scoring function comes about, and which cell is scored by which."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from pickle import PicklingError
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from quantifair import diagnostics
+from quantifair.calibration import fit_calibration
 from quantifair.cells import ACCEPTED, DECISIONS, EVERYBODY, LABELLED, Cell
-from quantifair.diagnostics import Caution
+from quantifair.diagnostics import BROKEN_SLOPE, Caution
+from quantifair.errors import InputError
 from quantifair.estimation import TrainedCell
 from quantifair.intervals import Sample
-from quantifair.learner import default_learner, is_fitted, reweights_classes
+from quantifair.learner import (
+    ScoreColumns,
+    Scorer,
+    WeightedMargins,
+    default_learner,
+    is_external,
+    probabilities,
+    reweights_classes,
+    weight_argument,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
     from numpy.typing import NDArray
 
     from quantifair.audit import Audit
     from quantifair.auxiliary import Auxiliary
-    from quantifair.learner import Recipe
-    from quantifair.roles import Binary
+    from quantifair.roles import Binary, Features
 
+    FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
+
+TRAININGS = ("folds", "all", "split")
+_FIFTHS, _HELD_OUT = 5, 2
+_STRENGTHS = (0.1, 0.01, 0.001)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A scoring function with the auxiliary people scored by it.
+
+    Attributes
+    ----------
+    scorer
+        The scoring function.
+    sample
+        Auxiliary people whose scores stand for unseen people's.
+    slope
+        Slope of the scores' calibration; near 1 for an honest classifier.
+    broken
+        Whether the classifier is so overfitted that calibration was given up.
+    """
+
+    scorer: Scorer
+    sample: Sample
+    slope: float
+    broken: bool = False
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a scoring function comes about.
+
+    Attributes
+    ----------
+    learner
+        A scikit-learn classifier or pipeline; a fitted one is used as it is.
+    training
+        ``folds``: one classifier a fold, auxiliary people scored by the one that has not seen
+        them. ``split``: one classifier on 60%, the other 40% scored. ``all``: one classifier on
+        everybody, scored on the people it was fitted on.
+    folds
+        Number of folds.
+    calibrate
+        Whether scores are calibrated on the auxiliary people.
+    seed
+        Seed of the folds.
+    meaning
+        What groups and cells stand for. Sketches in which they stand for something else are not
+        to be mixed up, so it is part of the fingerprint.
+    """
+
+    learner: Any
+    training: str = "folds"
+    folds: int = 5
+    calibrate: bool = True
+    seed: int = 0
+    meaning: Any = None
+
+    def train(self, frame: pd.DataFrame, sample: Sample, classes: list[str]) -> Trained:
+        """Train on auxiliary people; ``sample.scores`` is not read."""
+        if is_external(self.learner):
+            order = self._order(classes)
+            scores = probabilities(self.learner, frame)[:, order]
+            everybody = np.arange(len(frame))
+            return self._finish((self.learner,), order, scores, sample, everybody)
+        models, scores, rows = self._fit(frame, sample)
+        return self._finish(models, list(range(len(classes))), scores, sample, rows)
+
+    def _fit(
+        self, frame: pd.DataFrame, sample: Sample
+    ) -> tuple[tuple[Any, ...], FloatArray, IntArray]:
+        people = np.arange(len(frame))
+        if self.training == "all":
+            model = self._fit_one(frame, sample, people)
+            return (model,), probabilities(model, frame), people
+        splits = self._splits(sample)
+        models = tuple(self._fit_one(frame, sample, train) for train, _ in splits)
+        scores = np.zeros((len(frame), sample.scores.shape[1]))
+        for model, (_, held) in zip(models, splits, strict=True):
+            scores[held] = probabilities(model, frame.iloc[held])
+        rows = np.sort(np.concatenate([held for _, held in splits]))
+        return models, scores[rows], rows
+
+    def _splits(self, sample: Sample) -> list[tuple[IntArray, IntArray]]:
+        people = np.arange(len(sample.codes))
+        if self.training == "split":
+            fifths = self._folds(_FIFTHS, sample.codes, sample.clusters)
+            held = np.sort(np.concatenate([fifth for _, fifth in fifths[:_HELD_OUT]]))
+            return [(np.setdiff1d(people, held), held)]
+        return self._folds(self.folds, sample.codes, sample.clusters)
+
+    def _folds(
+        self, most: int, codes: IntArray, clusters: IntArray | None
+    ) -> list[tuple[IntArray, IntArray]]:
+        """Split people so that each fold has its share of every group, and nobody is in two."""
+        from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+        folds = min(most, int(people_by_group(codes, clusters).min()))
+        kind = StratifiedKFold if clusters is None else StratifiedGroupKFold
+        split = kind(folds, shuffle=True, random_state=self.seed)
+        return list(split.split(np.zeros(len(codes)), codes, clusters))
+
+    def _fit_one(self, frame: pd.DataFrame, sample: Sample, rows: IntArray) -> Any:
+        model = clone(self.learner)
+        codes, weights = sample.codes[rows], sample.weights[rows]
+        if not hasattr(model, "predict_proba"):
+            from sklearn.calibration import CalibratedClassifierCV
+
+            if not hasattr(model, "decision_function"):
+                raise InputError(
+                    f"the learner {type(model).__name__} has neither predict_proba nor "
+                    "decision_function, so it can't score people"
+                )
+            clusters = None if sample.clusters is None else sample.clusters[rows]
+            folds = self._folds(_FIFTHS, codes, clusters)
+            model = CalibratedClassifierCV(WeightedMargins(model), method="sigmoid", cv=folds)
+        return model.fit(frame.iloc[rows], codes, **weight_argument(model, weights))
+
+    def _order(self, classes: list[str]) -> list[int]:
+        """Map the groups to the classes that a fitted classifier knows."""
+        if isinstance(self.learner, ScoreColumns):
+            return list(range(len(classes)))
+        lacking = [a for a in ("predict_proba", "classes_") if not hasattr(self.learner, a)]
+        if lacking:
+            raise InputError(
+                f"the fitted learner {type(self.learner).__name__} has no {lacking[0]}, so it "
+                "can't score people; a fitted CalibratedClassifierCV around it can"
+            )
+        known = [_class_name(c) for c in np.asarray(self.learner.classes_).tolist()]
+        if sorted(known) != sorted(classes):
+            raise InputError(
+                f"the fitted learner knows the groups {known}, the auxiliary table holds {classes}"
+            )
+        return [known.index(c) for c in classes]
+
+    def _finish(
+        self,
+        models: tuple[Any, ...],
+        order: list[int],
+        scores: FloatArray,
+        sample: Sample,
+        rows: IntArray,
+    ) -> Trained:
+        """Calibrate, and apply to the auxiliary people what is applied to everybody."""
+        clusters = None
+        if sample.clusters is not None:
+            clusters = np.unique(sample.clusters[rows], return_inverse=True)[1]
+        kept = Sample(scores, sample.codes[rows], sample.weights[rows], clusters)
+        fitted = fit_calibration(scores, kept.labelled.counts)
+        slope, applied, calibration = float(fitted.slope), None, None
+        broken = self.calibrate and slope < BROKEN_SLOPE
+        if self.calibrate and not broken:
+            applied, calibration = (slope, fitted.bias), fitted
+            kept = replace(kept, scores=fitted(scores))
+        fingerprint = _fingerprint((self.meaning, order, applied), models, scores)
+        scorer = Scorer(models, tuple(order), calibration, fingerprint)
+        return Trained(scorer, kept, slope, broken)
 
 
 def train_cells(auxiliary: Auxiliary, recipe: Recipe, *, per_cell: bool) -> dict[Cell, TrainedCell]:
     """Train one scoring function for each cell, or one for all of them."""
     everybody = np.arange(len(auxiliary.codes))
     shared = None
+    if not per_cell:
+        shared = _train(auxiliary, recipe, _describe(auxiliary, EVERYBODY, everybody), everybody)
     found = {}
     for cell in cells_of(auxiliary):
         chosen = cell.rows(auxiliary.decision, auxiliary.label)
         rows = everybody if chosen is None else np.flatnonzero(chosen)
-        trained = _describe(auxiliary, cell, rows)
-        if not per_cell and cell != EVERYBODY:
-            shared = shared or _train(
-                auxiliary, recipe, _describe(auxiliary, EVERYBODY, everybody), everybody
-            )
-            trained = replace(trained, trained=shared.trained, problem=shared.problem)
-        elif trained.problem is None:
-            trained = _train(auxiliary, recipe, trained, rows)
-        found[cell] = trained
+        described = _describe(auxiliary, cell, rows)
+        if shared is None:
+            found[cell] = _train(auxiliary, recipe, described, rows)
+        else:
+            found[cell] = replace(described, trained=shared.trained, problem=shared.problem)
     return found
 
 
@@ -65,50 +236,47 @@ def cell_name(cell: Cell, favourable: Binary | None, positive: Binary | None) ->
 
 
 def learner_cautions(audit: Audit, table: str) -> list[Caution]:
-    """Say what is special about the learner."""
-    found = []
-    if audit.learner is not None and is_fitted(audit.learner):
-        found.append(
-            Caution(
-                "external_learner",
-                "the learner came fitted and is used as it is; the auxiliary people must be new "
-                "to it, or its scores on them are too good and the estimates wrong",
-                "learner",
-            )
+    """Say what is special about the learner and its training."""
+    found, external = [], is_external(audit.learner)
+    if external:
+        message = (
+            "the learner came fitted and is used as it is; the auxiliary people must be new to it, "
+            "or its scores on them are too good and the estimates wrong"
         )
-    if audit.learner is not None and reweights_classes(audit.learner):
+        found.append(Caution("external_learner", message, "learner"))
+    if reweights_classes(audit.learner):
         effect = (
             "calibration on the auxiliary people puts the priors right"
             if audit.calibrate
             else "SLD and PCC are biased unless calibrate=True, or the weights are dropped"
         )
-        found.append(
-            Caution(
-                "class_weight",
-                f"the learner reweights the groups (class_weight); {effect}",
-                "learner",
-            )
+        message = f"the learner reweights the groups (class_weight); {effect}"
+        found.append(Caution("class_weight", message, "learner"))
+    if not audit.per_cell:
+        message = (
+            "one quantifier for all cells takes the features of a group for the same whatever the "
+            "decision, which rarely holds; per_cell=True does not need that"
         )
-    if audit.training == "all" and not (audit.learner is not None and is_fitted(audit.learner)):
-        found.append(
-            Caution(
-                "in_sample_scores",
-                "training='all' scores auxiliary people by a classifier fitted on them, so rates "
-                "learned from them (ACC, PACC, HDy) and calibration are too optimistic",
-                table,
-            )
+        found.append(Caution("one_quantifier", message, table))
+    if audit.training == "all" and audit.scores is None and not external:
+        message = (
+            "training='all' scores auxiliary people by a classifier fitted on them, so rates "
+            "learned from them (ACC, PACC, HDy) and calibration are too optimistic"
         )
+        found.append(Caution("in_sample_scores", message, table))
     return found
 
 
 def _describe(auxiliary: Auxiliary, cell: Cell, rows: IntArray) -> TrainedCell:
     name = cell_name(cell, auxiliary.favourable, auxiliary.positive)
     codes, groups = auxiliary.codes[rows], len(auxiliary.groups)
-    counts = np.bincount(codes, minlength=groups)
+    clusters = None if auxiliary.clusters is None else auxiliary.clusters[rows]
+    people = people_by_group(codes, clusters, groups).tolist()
+    counts = np.bincount(codes, minlength=groups).tolist()
     weight = np.bincount(codes, weights=auxiliary.weights[rows], minlength=groups)
-    shares = weight / weight.sum() if weight.sum() else np.full(groups, np.nan)
-    problem = diagnostics.too_few(counts.tolist(), auxiliary.groups, name)
-    return TrainedCell(name, tuple(counts.tolist()), shares, None, problem)
+    shares = weight / weight.sum() if len(rows) else np.full(groups, 1 / groups)
+    problem = diagnostics.too_few(people, auxiliary.groups, name)
+    return TrainedCell(name, tuple(counts), tuple(people), shares, None, problem)
 
 
 def _train(
@@ -116,19 +284,45 @@ def _train(
 ) -> TrainedCell:
     if described.problem is not None:
         return described
-    clusters = auxiliary.clusters
-    used = auxiliary.weights[rows] > 0
-    rows = rows[used]
+    clusters = None if auxiliary.clusters is None else auxiliary.clusters[rows]
     unscored = np.zeros((len(rows), len(auxiliary.groups)))
-    sample = Sample(
-        unscored,
-        auxiliary.codes[rows],
-        auxiliary.weights[rows],
-        None if clusters is None else np.unique(clusters[rows], return_inverse=True)[1],
-    )
-    learner = recipe.learner
-    if learner is None or isinstance(learner, str):
-        learner = default_learner(auxiliary.features, learner or "logistic")
+    sample = Sample(unscored, auxiliary.codes[rows], auxiliary.weights[rows], clusters)
     frame = auxiliary.frame.iloc[rows]
-    trained = replace(recipe, learner=learner).train(frame, sample, auxiliary.groups)
+    for learner in _candidates(recipe.learner, auxiliary.features):
+        trained = replace(recipe, learner=learner).train(frame, sample, auxiliary.groups)
+        if not trained.broken:
+            break
     return replace(described, trained=trained)
+
+
+def _candidates(learner: Any, features: Features) -> Iterator[Any]:
+    """Yield the learner; the default one again with more regularisation, should it overfit."""
+    name = learner or "logistic"
+    if not isinstance(name, str):
+        yield learner
+        return
+    yield default_learner(features, name)
+    for strength in _STRENGTHS if name == "logistic" else ():
+        yield default_learner(features, name).set_params(logisticregression__C=strength)
+
+
+def people_by_group(codes: IntArray, clusters: IntArray | None, groups: int = 0) -> IntArray:
+    """Count distinct people of each group; without clusters, every row is another person."""
+    if clusters is not None:
+        codes = np.unique(np.column_stack([codes, clusters]), axis=0)[:, 0]
+    return np.bincount(codes, minlength=groups)
+
+
+def _class_name(value: Any) -> str:
+    """Return how the auxiliary table calls a class; 1.0 is the group 1."""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def _fingerprint(identity: Any, models: tuple[Any, ...], scores: FloatArray) -> str:
+    """Hash a scoring function; one that can't be pickled is known by the scores that it gave."""
+    import joblib
+
+    try:
+        return str(joblib.hash((identity, models)))
+    except (PicklingError, AttributeError, TypeError):
+        return str(joblib.hash((identity, scores)))

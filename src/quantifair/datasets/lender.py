@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quantifair.errors import InputError
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -57,6 +59,8 @@ def simulate_lender(
     >>> lender.deployment.num_rows, "gender" in lender.deployment.column_names
     (500, False)
     """
+    if min(auxiliary_rows, deployment_rows) < 1:
+        raise InputError("a simulated lender needs at least one applicant in each table")
     rng = np.random.default_rng(seed)
     survey = _draw(auxiliary_rows, _SURVEY_WOMEN, rng)
     later = _draw(deployment_rows, _DEPLOYMENT_WOMEN, rng)

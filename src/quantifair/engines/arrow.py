@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ def sketch_table(
         Called with the rows read and the rows in all, where known.
     """
     total = plan.empty()
-    for block in table.blocks(plan.columns):
-        total = total + plan.sketch(block, table.name)
-        if progress is not None:
-            progress(total.rows, table.rows)
+    # Closed at once where a block is bad: an open result blocks a DuckDB connection.
+    with closing(table.blocks(plan.columns)) as blocks:
+        for block in blocks:
+            total = total + plan.sketch(block, table.name)
+            if progress is not None:
+                progress(total.rows, table.rows)
     return total

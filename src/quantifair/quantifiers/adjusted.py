@@ -71,9 +71,9 @@ class _Adjusted(Quantifier):
 
 
 class ACC(_Adjusted):
-    r"""Adjusted classify and count.
+    """Adjusted classify and count.
 
-    .. math:: \hat p^{ACC}(s) = \frac{\hat p^{CC}(s) - fpr}{tpr - fpr}
+        q(s) = (CC(s) - fpr) / (tpr - fpr)
 
     clipped to [0, 1]; for more than two groups the confusion matrix takes the place of the two
     rates. Fisher-consistent under prior shift.
@@ -99,9 +99,9 @@ class ACC(_Adjusted):
 
 
 class PACC(_Adjusted):
-    r"""Probabilistic adjusted classify and count.
+    """Probabilistic adjusted classify and count.
 
-    .. math:: \hat p^{PACC}(s) = \frac{\hat p^{PCC}(s) - fpr_\pi}{tpr_\pi - fpr_\pi}
+        q(s) = (PCC(s) - fpr) / (tpr - fpr)
 
     where the two rates are the mean scores of people inside and outside the group. Linear in
     the scores, so it needs them cross-fitted but not calibrated. Fisher-consistent under prior

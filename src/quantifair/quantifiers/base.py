@@ -73,8 +73,8 @@ class Quantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     A quantifier sees score vectors P(group | features), never features. It is fitted on
     auxiliary scores with known groups and maps scores of unknown groups, as rows or as a
-    :class:`~quantifair.Sketch`, to prevalences. Subclasses write :meth:`learn` and
-    :meth:`solve`, which broadcast over leading axes of replicates, so that an interval
+    ``Sketch``, to prevalences. Subclasses write ``learn`` and
+    ``solve``, which broadcast over leading axes of replicates, so that an interval
     costs one vectorised call.
 
     Attributes
@@ -112,23 +112,25 @@ class Quantifier(BaseEstimator, ABC):  # type: ignore[misc]
             Weight of each person.
         """
         matrix = as_scores(scores)
-        self.classes_, codes = _encode(matrix, np.asarray(groups))
         weights = np.ones(len(matrix))
         if sample_weight is not None:
             weights = _checked_weights(np.asarray(sample_weight, dtype=np.float64), len(matrix))
+        self.classes_, codes = _encode(matrix, np.asarray(groups))
         counts = np.where(codes == np.arange(len(self.classes_))[:, None], weights, 0.0)
         return self.fit_labelled(Labelled(Points(matrix, weights), counts))
 
     def fit_labelled(self, auxiliary: Labelled) -> Self:
         """Learn from auxiliary counts by group, of one sample or of many replicates."""
-        if not hasattr(self, "classes_"):
-            self.classes_ = np.arange(auxiliary.counts.shape[-2])
-        absent = (auxiliary.sizes <= 0).any(axis=tuple(range(auxiliary.sizes.ndim - 1)))
-        if self.needs_every_group and absent.any():
-            names = ", ".join(repr(c) for c in self.classes_[absent].tolist())
+        self.__dict__.pop("prevalence_", None)  # what fails to fit must not predict
+        groups = auxiliary.counts.shape[-2]
+        if len(getattr(self, "classes_", ())) != groups:
+            self.classes_ = np.arange(groups)
+        empty = (auxiliary.sizes <= 0).reshape(-1, groups)
+        if empty.any() and (self.needs_every_group or empty.all(axis=1).any()):
+            names = ", ".join(repr(c) for c in self.classes_[empty.any(axis=0)].tolist())
             raise NotIdentifiedError(f"the auxiliary sample holds nobody of group {names}")
-        self.prevalence_ = auxiliary.shares
         self.learn(auxiliary)
+        self.prevalence_ = auxiliary.shares
         return self
 
     def predict(self, scores: ArrayLike | Sketch) -> FloatArray:
@@ -137,18 +139,23 @@ class Quantifier(BaseEstimator, ABC):  # type: ignore[misc]
         Parameters
         ----------
         scores
-            Score vectors as in :meth:`fit`, or a sketch of them.
+            Score vectors as in ``fit``, or a sketch of them.
         """
         return self.estimate(scores).prevalence
 
     def estimate(self, scores: ArrayLike | Sketch) -> Estimate:
-        """Return the prevalences with their caveats; see :meth:`predict`."""
+        """Return the prevalences with their caveats; see ``predict``."""
         if not hasattr(self, "prevalence_"):
             raise NotIdentifiedError(f"this {type(self).__name__} is not fitted; call fit first")
         points = self._points(scores)
         raw = self.solve(points)
+        if not np.isfinite(raw).all():
+            raise NotIdentifiedError(
+                f"{type(self).__name__} has no single answer: these scores are equally likely "
+                "under different prevalences, so they carry no information about the group"
+            )
         prevalence = self.project(raw)
-        clipped = bool(np.abs(prevalence - raw).max() > 1e-9)
+        clipped = prevalence is not raw and bool(np.abs(prevalence - raw).max() > 1e-9)
         error = self.binning_error(points, prevalence) if points.width else 0.0
         return Estimate(prevalence, raw, clipped, error)
 
@@ -166,7 +173,7 @@ class Quantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def solve(self, deployment: Points) -> FloatArray:
-        """Return raw prevalences, shape ``(..., groups)``."""
+        """Return raw prevalences, shape ``(..., groups)``; NaN where they are not identified."""
 
     def _points(self, scores: ArrayLike | Sketch) -> Points:
         if isinstance(scores, Sketch):
@@ -183,6 +190,8 @@ class Quantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
 def mean_scores(points: Points) -> FloatArray:
     """Weighted mean score vector, shape ``(..., groups)``."""
+    if points.weights.ndim == 1 and points.scores.ndim == 2:
+        return np.asarray(points.weights @ points.scores / points.weights.sum())
     return np.asarray(
         (points.weights[..., None, :] @ points.scores)[..., 0, :]
         / points.weights.sum(axis=-1)[..., None]

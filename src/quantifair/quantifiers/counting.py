@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class CC(Quantifier):
-    r"""Classify and count: the share of people whose most probable group is each.
+    """Classify and count: the share of people whose most probable group is each.
 
-    .. math:: \hat p^{CC}(s) = \frac{1}{|\sigma|} \sum_{x \in \sigma} k_s(x)
+        q(s) = 1/n sum_i k(s, x_i),  k(s, x) = 1 where s is most probable given x, else 0
 
     The naive threshold estimator. Biased wherever the group classifier errs, and the more so
     the farther the prevalences are from the auxiliary ones.
@@ -42,9 +42,9 @@ class CC(Quantifier):
 
 
 class PCC(Quantifier):
-    r"""Probabilistic classify and count: the mean score.
+    """Probabilistic classify and count: the mean score.
 
-    .. math:: \hat p^{PCC}(s) = \frac{1}{|\sigma|} \sum_{x \in \sigma} \pi_s(x)
+        q(s) = 1/n sum_i P(s | x_i)
 
     Right where P(group | features) is the same in both tables (covariate shift, or none) and
     the scores are calibrated; pulled towards the auxiliary prevalences under prior shift.

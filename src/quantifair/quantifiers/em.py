@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.optimize import nnls
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 _WARM_UP = 10
 _STEPS = 100
 _PRECISION = 1e-12
+_ROUNDING = 1e-14
+_FLAT = 1e-5
+"""Relative differences of likelihoods below it need 10^10 people to tell anything."""
 
 
 class SLD(Quantifier):
-    r"""Saerens-Latinne-Decaestecker: the prevalences under which the scores are most likely.
+    """Saerens-Latinne-Decaestecker: the prevalences under which the scores are most likely.
 
-    With the auxiliary prevalences :math:`p_L` and scores :math:`\pi_s(x)`, it maximises
+    With the auxiliary prevalences p(s) it maximises
 
-    .. math:: \sum_{x \in \sigma} \log \sum_s \frac{q_s}{p_L(s)} \, \pi_s(x)
+        sum_i log( sum_s q(s) / p(s) * P(s | x_i) )
 
     over the simplex. The function is concave, and Newton's method reaches its maximum in a few
     steps. The original algorithm climbs it by expectation maximisation and is usually stopped
@@ -51,7 +54,7 @@ class SLD(Quantifier):
     --------
     >>> scores, groups = [0.2, 0.4, 0.6, 0.8], ["f", "f", "m", "m"]
     >>> SLD().fit(scores, groups).predict([0.3, 0.6, 0.8]).round(3).tolist()
-    [0.299, 0.701]
+    [0.11, 0.89]
     """
 
     adjusts: ClassVar[bool] = True
@@ -68,12 +71,49 @@ class SLD(Quantifier):
         """Nothing beyond the prevalences."""
 
     def solve(self, deployment: Points) -> FloatArray:
-        """Maximise the likelihood."""
+        """Maximise the likelihood, one replicate after the other."""
+        weights = deployment.weights
+        if weights.ndim == 1 and self.prevalence_.ndim == 1:
+            return self._maximise(deployment.scores, weights, self.prevalence_)
+        lead = np.broadcast_shapes(weights.shape[:-1], self.prevalence_.shape[:-1])
+        size, groups = deployment.scores.shape[-2:]
+        rows = zip(
+            np.broadcast_to(deployment.scores, (*lead, size, groups)).reshape(-1, size, groups),
+            np.broadcast_to(weights, (*lead, size)).reshape(-1, size),
+            np.broadcast_to(self.prevalence_, (*lead, groups)).reshape(-1, groups),
+            strict=True,
+        )
+        return np.array([self._maximise(*row) for row in rows]).reshape(*lead, groups)
+
+    def _maximise(self, scores: FloatArray, weights: FloatArray, prior: FloatArray) -> FloatArray:
+        if not (prior > 0).all():
+            return np.full(len(prior), np.nan)
+        if not weights.all():
+            scores, weights = scores[weights > 0], weights[weights > 0]
+        likelihood = np.asfortranarray(scores) / prior
+        weights = weights / weights.sum()
         if not self.converged:
-            return self._climb(deployment)
-        if deployment.scores.shape[-1] == 2:
-            return _maximise_two(deployment, self.prevalence_)
-        return _maximise_many(deployment, self.prevalence_)
+            return self._climb(likelihood, weights, prior)
+        if len(prior) == 2:
+            return _newton_line(likelihood, weights, prior)
+        found = _newton_simplex(likelihood, weights, prior)
+        return found if _is_unique(likelihood, weights, found) else found * np.nan
+
+    def _climb(self, likelihood: FloatArray, weights: FloatArray, prior: FloatArray) -> FloatArray:
+        q = prior
+        for step in range(self.max_iter):
+            mixture = likelihood @ q
+            new = q * (np.divide(weights, mixture, out=mixture) @ likelihood)
+            if step > _WARM_UP and np.abs(new - q).sum() < self.tolerance * len(q):
+                return np.asarray(new)
+            q = new
+        warnings.warn(
+            f"SLD changed by more than {self.tolerance:g} in its last of {self.max_iter} steps; "
+            "converged=True reaches the maximum",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+        return np.asarray(q)
 
     def binning_error(self, points: Points, prevalence: FloatArray) -> float:
         """Bound how far the maximum can move when rows move within their bins.
@@ -83,88 +123,37 @@ class SLD(Quantifier):
         """
         return _binning_error(points, self.prevalence_, prevalence)
 
-    def _climb(self, deployment: Points) -> FloatArray:
-        likelihood = deployment.scores / self.prevalence_[..., None, :]
-        weights = deployment.weights / deployment.weights.sum(axis=-1, keepdims=True)
-        q = np.array(np.broadcast_to(self.prevalence_, (*weights.shape[:-1], self.n_groups)))
-        moving = np.ones(q.shape[:-1], dtype=bool)
-        for step in range(self.max_iter):
-            mixture = (likelihood @ q[..., None])[..., 0]
-            new = q * ((weights / mixture)[..., None, :] @ likelihood)[..., 0, :]
-            change = np.abs(new - q).mean(axis=-1)
-            q = np.where(moving[..., None], new, q)
-            if step > _WARM_UP:
-                moving &= change >= self.tolerance
-                if not moving.any():
-                    return q
-        warnings.warn(
-            f"SLD changed by more than {self.tolerance:g} in its last of {self.max_iter} steps; "
-            "converged=True reaches the maximum",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-        return q
 
-    @property
-    def n_groups(self) -> int:
-        """Number of groups."""
-        return len(self.classes_)
+def _newton_line(likelihood: FloatArray, weights: FloatArray, start: FloatArray) -> FloatArray:
+    """Newton's method on the second group's prevalence, with bisection as a safeguard."""
+    first, slope = likelihood[:, 0], likelihood[:, 1] - likelihood[:, 0]
+    if np.abs(slope).max() < _FLAT:
+        return np.array([np.nan, np.nan])
+    ratio, squares = np.empty_like(slope), np.empty_like(slope)
+    q, low, high = float(start[1]), -1.0, 2.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for _ in range(_STEPS):
+            np.multiply(slope, q, out=ratio)
+            np.divide(slope, np.add(ratio, first, out=ratio), out=ratio)
+            rise = float(weights @ ratio)
+            curvature = float(weights @ np.square(ratio, out=squares))
+            low, high = (q, high) if rise >= 0 else (low, q)
+            new = min(max(q + rise / curvature, 0.0), 1.0) if curvature > 0 else q
+            if not low < new < high:
+                new = (max(low, 0.0) + min(high, 1.0)) / 2
+            if abs(new - q) < _PRECISION:
+                break
+            q = new
+    return np.array([1 - new, new])
 
 
-def _maximise_two(deployment: Points, prior: FloatArray) -> FloatArray:
-    """Safeguarded Newton on the second group's prevalence, for all replicates at once."""
-    first = deployment.scores[..., 0] / prior[..., :1]
-    slope = deployment.scores[..., 1] / prior[..., 1:] - first
-    weights = deployment.weights
-
-    def gradient(q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = slope / (first + q[..., None] * slope)
-            weighted = weights * ratio
-            return weighted.sum(axis=-1), np.einsum("...i,...i->...", weighted, ratio)
-
-    q = np.array(np.broadcast_to(prior[..., 1], weights.shape[:-1]))
-    low, high = np.full_like(q, -1.0), np.full_like(q, 2.0)
-    for _ in range(_STEPS):
-        rise, curvature = gradient(q)
-        low, high = np.where(rise >= 0, q, low), np.where(rise < 0, q, high)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            new = np.clip(q + rise / curvature, 0.0, 1.0)
-        middle = (np.maximum(low, 0.0) + np.minimum(high, 1.0)) / 2
-        new = np.where((new > low) & (new < high), new, middle)
-        moved = np.abs(new - q).max()
-        q = new
-        if moved < _PRECISION:
-            break
-    return np.stack([1 - q, q], axis=-1)
-
-
-class _Problem(NamedTuple):
-    likelihood: FloatArray
-    weights: FloatArray
-
-
-def _maximise_many(deployment: Points, prior: FloatArray) -> FloatArray:
-    shape = (*deployment.weights.shape[:-1], deployment.scores.shape[-1])
-    weights = deployment.weights.reshape(-1, deployment.weights.shape[-1])
-    priors = np.broadcast_to(prior, shape).reshape(len(weights), -1)
-    scores = np.broadcast_to(deployment.scores, (*deployment.weights.shape, shape[-1]))
-    scores = scores.reshape(len(weights), *scores.shape[-2:])
-    found = [
-        _newton_simplex(_Problem(s[w > 0] / p, w[w > 0] / w.sum()), p)
-        for s, p, w in zip(scores, priors, weights, strict=True)
-    ]
-    return np.array(found).reshape(shape)
-
-
-def _newton_simplex(problem: _Problem, start: FloatArray) -> FloatArray:
+def _newton_simplex(likelihood: FloatArray, weights: FloatArray, start: FloatArray) -> FloatArray:
     """Sequential quadratic programming: each step solves the quadratic model over q >= 0.
 
     Minimises ``sum(q) - sum(w log(L q))``; its minimum sums to one by itself. See Kim,
     Carbonetto, Stephens, Anitescu (2020), doi:10.1080/10618600.2019.1689985.
     """
-    likelihood, weights = problem
-    q = start.copy()
+    q = start
     for _ in range(_STEPS):
         scaled = likelihood / (likelihood @ q)[:, None]
         gradient = weights @ scaled
@@ -172,20 +161,29 @@ def _newton_simplex(problem: _Problem, start: FloatArray) -> FloatArray:
         hessian[np.diag_indices_from(hessian)] *= 1 + 1e-10
         lower = np.linalg.cholesky(hessian + 1e-12 * np.eye(len(q)))
         target, _ = nnls(lower.T, np.linalg.solve(lower, 2 * gradient - 1))
-        new = _backtrack(problem, q, target)
+        new = _backtrack(likelihood, weights, q, target)
         if np.abs(new - q).max() < _PRECISION:
             break
         q = new
     return np.asarray(new / new.sum())
 
 
-def _backtrack(problem: _Problem, q: FloatArray, target: FloatArray) -> FloatArray:
+def _is_unique(likelihood: FloatArray, weights: FloatArray, q: FloatArray) -> bool:
+    """Whether no move among the groups that may be present leaves the likelihood as it is."""
+    scaled = likelihood / (likelihood @ q)[:, None]
+    scaled = scaled[:, weights @ scaled > 1 - _FLAT]
+    hessian = (scaled * weights[:, None]).T @ scaled
+    return bool(np.linalg.eigvalsh(hessian)[0] > _FLAT**2)
+
+
+def _backtrack(
+    likelihood: FloatArray, weights: FloatArray, q: FloatArray, target: FloatArray
+) -> FloatArray:
     def objective(at: FloatArray) -> float:
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(problem.likelihood @ at)
-        return float(at.sum() - problem.weights @ logs)
+            return float(at.sum() - weights @ np.log(likelihood @ at))
 
-    here, step = objective(q), 1.0
+    here, step = objective(q) + _ROUNDING, 1.0
     while step > _PRECISION:
         new = q + step * (target - q)
         if objective(new) <= here:

@@ -32,5 +32,5 @@ class MLPE(Quantifier):
 
     def solve(self, deployment: Points) -> FloatArray:
         """Repeat the auxiliary prevalences."""
-        shape = (*deployment.weights.shape[:-1], len(self.classes_))
-        return np.array(np.broadcast_to(self.prevalence_, shape))
+        shape = np.broadcast_shapes(deployment.weights.shape[:-1], self.prevalence_.shape[:-1])
+        return np.array(np.broadcast_to(self.prevalence_, (*shape, len(self.classes_))))

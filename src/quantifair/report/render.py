@@ -49,5 +49,5 @@ def _render(template: str, result: AuditResult) -> str:
 
 def _markdown_cell(text: str) -> str:
     """Keep names from breaking out of a table or becoming markup."""
-    escaped = "".join("\\" + c if c in r"\`*_{}[]<>()#+!|" else c for c in text)
+    escaped = "".join("\\" + c if c in r"\`*_{}[]<>()#+!|&~" else c for c in text)
     return " ".join(escaped.split())

@@ -5,33 +5,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quantifair.results import ESTIMATORS, RATES
+from quantifair.text import percent
 
 if TYPE_CHECKING:
-    from quantifair.results import AuditResult, Figure, MeasureResult
+    from collections.abc import Iterable, Sequence
+
+    from quantifair.results import AuditResult, Figure, GroupResult, MeasureResult
 
 _SETTINGS = ("quantifier", "learner", "training", "calibrate", "level", "replicates", "seed")
 
 
 def summarize(result: AuditResult) -> dict[str, Any]:
     """Return all that a report shows, as plain dicts, lists and text."""
-    measures = [_measure(m) for m in result.measures.values()]
     rates = [r for r in RATES if getattr(result.groups[0], r) is not None]
+    headline = result.demographic_parity
     return {
         "title": f"Audit of {result.settings['favourable']} by {result.settings['group']}",
-        "level": f"{result.settings['level']:.0%}",
+        "level": percent(result.settings["level"]),
         "rows": result.rows,
         "answer": _answer(result),
-        "verdict": _verdict(result.demographic_parity),
-        "headline": measures[0],
-        "measures": measures,
+        "verdict": _verdict(headline),
+        "headline": _measure(headline),
+        "measures": [_measure(m) for m in result.measures.values()],
+        "pairs": [] if headline.signed else _pairs(headline),
         "rates": [r.replace("_", " ") for r in rates],
-        "groups": [
+        "groups": _groups(result.groups, rates),
+        "attributes": [
             {
-                "name": g.name,
-                "share": _figure(g.share),
-                "rates": [_figure(getattr(g, r)) for r in rates],
+                "name": name,
+                "measures": [_measure(m) for m in alone.measures.values()],
+                "groups": _groups(alone.groups, rates),
             }
-            for g in result.groups
+            for name, alone in result.attributes.items()
         ],
         "estimators": [
             {"name": ESTIMATORS[k], "value": "not estimable" if v is None else f"{v:+.3f}"}
@@ -52,30 +57,42 @@ def summarize(result: AuditResult) -> dict[str, Any]:
     }
 
 
+def _groups(groups: Iterable[GroupResult], rates: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": g.name,
+            "share": _figure(g.share),
+            "rates": [_figure(getattr(g, r)) for r in rates],
+        }
+        for g in groups
+    ]
+
+
 def _answer(result: AuditResult) -> str:
     measure = result.demographic_parity
-    found, level = measure.difference, f"{result.settings['level']:.0%}"
-    what = result.settings["favourable"]
-    if found.estimate is None or found.low is None or found.high is None:
+    found, what = measure.difference, result.settings["favourable"]
+    if found.estimate is None:
         return f"How the rates of {what} differ between groups can't be told from these tables."
+    interval = _interval(found, percent(result.settings["level"]))
     if not measure.signed:
         return (
             f"The rates of {what} differ by {_points(found.estimate)} between the groups with the "
-            f"highest and the lowest ({level} interval {_range(found.low, found.high)})."
+            f"highest and the lowest{interval}."
         )
     second, first = (result.groups[1].name, result.groups[0].name)
     more = "more" if found.estimate >= 0 else "less"
-    low, high = (found.low, found.high) if found.estimate >= 0 else (-found.high, -found.low)
     return (
         f"The decision {what} falls on {second} {_points(abs(found.estimate))} {more} often than "
-        f"on {first} ({level} interval {_range(low, high)})."
+        f"on {first}{interval}."
     )
 
 
 def _verdict(measure: MeasureResult) -> str:
     found = measure.difference
-    if found.low is None or found.high is None:
+    if found.estimate is None:
         return "No answer: see the warnings for what is missing."
+    if found.low is None or found.high is None:
+        return "Without replicates there is no interval, so this may be chance."
     if not measure.signed:
         return (
             "A largest-minus-smallest difference is never below zero; compare the pairs of groups."
@@ -92,14 +109,18 @@ def _measure(measure: MeasureResult) -> dict[str, Any]:
         "direction": measure.direction,
         "difference": _figure(measure.difference, least=-1.0 if measure.signed else 0.0),
         "ratio": _figure(measure.ratio),
-        "pairs": [
-            {
-                "name": f"{p.group} minus {p.reference}",
-                "difference": _figure(p.difference, least=-1.0),
-            }
-            for p in measure.pairs
-        ],
     }
+
+
+def _pairs(measure: MeasureResult) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": f"{p.group} minus {p.reference}",
+            "difference": _figure(p.difference, least=-1.0),
+            "ratio": _figure(p.ratio),
+        }
+        for p in measure.pairs
+    ]
 
 
 def _figure(figure: Figure, *, least: float = 0.0) -> dict[str, Any]:
@@ -124,5 +145,11 @@ def _points(value: float) -> str:
     return f"{100 * value:.1f} percentage points"
 
 
-def _range(low: float, high: float) -> str:
-    return f"{100 * low:.1f} to {100 * high:.1f}"
+def _interval(figure: Figure, level: str) -> str:
+    """Return the interval in words, the other way round where the difference is put as "less"."""
+    if figure.estimate is None or figure.low is None or figure.high is None:
+        return ""
+    low, high = figure.low, figure.high
+    if figure.estimate < 0:
+        low, high = -high, -low
+    return f" ({level} interval {100 * low:.1f} to {100 * high:.1f})"

@@ -1,0 +1,1 @@
+"""What quantifair costs and how well its intervals cover: measured, stored, published."""

@@ -1,0 +1,222 @@
+"""Write docs/speed.md and docs/accuracy.md from the stored results.
+
+Usage: python -m benchmarks.pages [--check]
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent / "docs"
+
+SPEED = """# Speed
+
+Measured by `python -m benchmarks.speed` and `python -m benchmarks.sizes` on two shared cores; the
+results are stored in `benchmarks/results`, and this page is written from them. CPU time on one
+thread, best of five rounds.
+
+## Quantifiers beside QuaPy 0.2.3
+
+Both start from the same precomputed posteriors: a group classifier of AUC 0.76, 1,000 auxiliary
+people. "From a sketch" is the time after the one pass over the data, whatever its size. QuaPy's
+expectation maximisation is stopped at a change of 1e-4 for "stopped" and of 1e-10 for "converged".
+
+{quantifiers}
+
+The aim was 25 times for SLD and 50 times for HDy. {verdict}
+
+## A thousand replicates of a two-cell audit
+
+Seconds for the intervals; the aim was two. The size of the deployment plays no part.
+
+{replicates}
+
+## Sketches
+
+Bytes of a sketch against the rows that it stands for.
+
+{sketches}
+
+## Classifier fits and import
+
+All seven quantifiers on two cells cost {fits} classifier fits in all: five out-of-fold fits for
+each cell, and none beside them. QuaPy's six quantifiers cost 21 fits on one cell.
+
+`import quantifair` costs {ours:.3f} s of CPU time, scikit-learn's linear models {theirs:.3f} s: a
+ratio of {ratio:.2f} where the aim was at most 0.6. Heavy libraries are loaded when they are used.
+"""
+
+ACCURACY = """# Accuracy and coverage
+
+How often does a nominal 95% interval of the demographic disparity hold the truth? Measured by
+`python -m benchmarks.coverage`, stored in `benchmarks/results/coverage.csv`; this page is written
+from it.
+
+Each trial draws both tables afresh under prior shift, trains the group classifier (logistic
+regression on four features, five folds) in each cell, and audits. The auxiliary sample has as many
+people in each cell as the table says, half of them of one group; the deployment is 40% accepted.
+"Prevalences" are the group's true shares among the rejected and the accepted. The truth is the
+disparity of the deployment's own rows. The median width and the mean absolute error stand beside
+the coverage: an interval of width one or more says nothing, and says so honestly.
+
+{summary}
+
+{table}
+
+Where the coverage is not between 0.93 and 0.97:
+
+{outside}
+
+The intervals are pointwise. A largest-minus-smallest difference over three or more groups is
+covered less well where groups are equal, because its estimate can't be below zero.
+"""
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def speed_page() -> str:
+    """The page on speed."""
+    speed = json.loads((HERE / "results" / "speed.json").read_text())
+    sizes = json.loads((HERE / "results" / "sizes.json").read_text())
+    ours, theirs = sizes["imports"]["quantifair"], sizes["imports"]["sklearn.linear_model"]
+    seconds = {(r["method"], r["rows"]): r["seconds"] for r in speed["replicates"]}
+    rows = sorted({n for _, n in seconds})
+    methods = list(dict.fromkeys(m for m, _ in seconds))
+    return SPEED.format(
+        quantifiers=quantifier_table(speed["quantifiers"]),
+        verdict=verdict(speed["quantifiers"]),
+        replicates=table(
+            ["quantifier", *(f"{n:,} rows" for n in rows)],
+            [[m, *(f"{seconds[m, n]:.2f}" for n in rows)] for m in methods],
+        ),
+        sketches=size_table(sizes["sketches"]),
+        fits=sizes["fits"]["fits"],
+        ours=ours,
+        theirs=theirs,
+        ratio=ours / theirs,
+    )
+
+
+def quantifier_table(rows: list[dict[str, Any]]) -> str:
+    """Milliseconds of both libraries, and their ratio."""
+    header = ["method", "rows", "quantifair, ms", "from a sketch, ms", "QuaPy, ms", "ratio"]
+    return table(
+        header,
+        [
+            [
+                r["method"],
+                f"{r['rows']:,}",
+                f"{r['quantifair_ms']:.3f}",
+                f"{r['sketch_ms']:.3f}",
+                f"{r['quapy_ms']:.3f}",
+                f"{r['ratio']:.1f}",
+            ]
+            for r in rows
+        ],
+    )
+
+
+def verdict(rows: list[dict[str, Any]]) -> str:
+    """Say which aims were missed."""
+    aims = {"SLD stopped": 25, "SLD converged": 25, "HDy": 50}
+    missed = [
+        f"{r['method']} at {r['rows']:,} rows ({r['ratio']:.1f})"
+        for r in rows
+        if r["ratio"] < aims.get(r["method"], 1)
+    ]
+    return f"It is missed by {', '.join(missed)}." if missed else "It is reached everywhere."
+
+
+def size_table(rows: list[dict[str, Any]]) -> str:
+    """Bytes by rows and groups."""
+    size = {(r["rows"], r["groups"]): r["bytes"] for r in rows}
+    groups = sorted({g for _, g in size})
+    return table(
+        ["rows", *(f"{g} groups" for g in groups)],
+        [
+            [f"{n:,}", *(f"{size[n, g]:,}" if (n, g) in size else "" for g in groups)]
+            for n in sorted({n for n, _ in size})
+        ],
+    )
+
+
+def accuracy_page() -> str:
+    """The page on coverage."""
+    with (HERE / "results" / "coverage.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    return ACCURACY.format(
+        summary=coverage_summary(rows),
+        table=coverage_table(rows),
+        outside=coverage_outside(rows),
+    )
+
+
+def coverage_summary(rows: list[dict[str, str]]) -> str:
+    """Mean, worst cell and Monte-Carlo error by quantifier."""
+    lines = []
+    for name in dict.fromkeys(r["quantifier"] for r in rows):
+        cover = [float(r["coverage"]) for r in rows if r["quantifier"] == name]
+        inside = sum(0.93 <= c <= 0.97 for c in cover)
+        lines.append(
+            f"- {name}: mean {sum(cover) / len(cover):.3f} over {len(cover)} settings, from "
+            f"{min(cover):.3f} to {max(cover):.3f}; {inside} lie in [0.93, 0.97]."
+        )
+    error, trials = max(float(r["standard_error"]) for r in rows), rows[0]["trials"]
+    lines.append(
+        f"\nEach setting has {trials} trials, a Monte-Carlo standard error of {error:.3f}."
+    )
+    return "\n".join(lines)
+
+
+def coverage_table(rows: list[dict[str, str]]) -> str:
+    """One line a setting, both quantifiers side by side."""
+    names = list(dict.fromkeys(r["quantifier"] for r in rows))
+    header = ["auxiliary", "deployment", "AUC", "prevalences"]
+    for name in names:
+        header += [f"{name} coverage", "width", "error"]
+    keys = ("auxiliary", "deployment", "auc", "rejected", "accepted")
+    settings = dict.fromkeys(tuple(r[k] for k in keys) for r in rows)
+    lines = []
+    for setting in settings:
+        auxiliary, deployment, auc, rejected, accepted = setting
+        line = [f"{int(auxiliary):,}", f"{int(deployment):,}", auc, f"{rejected}, {accepted}"]
+        for r in rows:
+            if tuple(r[k] for k in keys) == setting:
+                line += [f"{float(r[k]):.3f}" for k in ("coverage", "width", "mean_absolute_error")]
+        lines.append(line)
+    return table(header, lines)
+
+
+def coverage_outside(rows: list[dict[str, str]]) -> str:
+    """The settings that miss the aim."""
+    missed = [
+        f"- {r['quantifier']}, {int(r['auxiliary']):,} auxiliary and {int(r['deployment']):,} "
+        f"deployment rows, AUC {r['auc']}, prevalences {r['rejected']} and {r['accepted']}: "
+        f"{float(r['coverage']):.3f}"
+        for r in rows
+        if not 0.93 <= float(r["coverage"]) <= 0.97
+    ]
+    return "\n".join(missed) or "- nowhere."
+
+
+def main() -> None:
+    """Write the pages, or fail where they differ from the results."""
+    pages = {DOCS / "speed.md": speed_page(), DOCS / "accuracy.md": accuracy_page()}
+    for path, text in pages.items():
+        if "--check" not in sys.argv:
+            path.write_text(text)
+        elif path.read_text() != text:
+            sys.exit(f"{path} does not say what benchmarks/results say; run {__spec__.name}")
+
+
+if __name__ == "__main__":
+    main()
