@@ -8,7 +8,7 @@ import pandas as pd
 from quantifair import Audit
 from quantifair.results import AuditResult
 
-ROLES = {"decision": "ok", "group": "g", "training": "split", "per_cell": False, "replicates": 20}
+ROLES = {"decision": "ok", "group": "g", "training": "split", "replicates": 20}
 
 
 def draw(rows: int, seed: int) -> pd.DataFrame:

@@ -246,7 +246,7 @@ def test_from_the_command_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("quantifair.audit.Audit", partial(Audit, training="split", per_cell=False))
+    monkeypatch.setattr("quantifair.audit.Audit", partial(Audit, training="split"))
     files = [tmp_path / "auxiliary.parquet", tmp_path / "deployment.parquet"]
     for file, table in zip(files, made(TABLES[case]), strict=True):
         table.to_parquet(file)

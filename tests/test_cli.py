@@ -42,7 +42,7 @@ Run = Callable[..., Ended]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line in this process, with one quick training in place of ten."""
+    """Run the command line in this process, with a quick training and few replicates."""
     monkeypatch.setattr("quantifair.audit.Audit", quick)
     for name in FORCES_A_TERMINAL:
         monkeypatch.delenv(name, raising=False)
@@ -57,7 +57,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def quick(**given: Any) -> Audit:
-    return Audit(**{**given, "training": "split", "per_cell": False, "replicates": 20})
+    return Audit(**{**given, "training": "split", "replicates": 20})
 
 
 @pytest.fixture(scope="module")

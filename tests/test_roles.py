@@ -494,7 +494,7 @@ def test_labels_among_the_accepted_allow_the_predictive_value_alone() -> None:
         (among_accepted(auxiliary), deployment),
     ]
     for tables_ in forms:
-        result = audited(*tables_, label="good", per_cell=True)
+        result = audited(*tables_, label="good")
         assert list(result.measures) == ["demographic_parity", "positive_predictive_value"]
         (reason,) = [w.message for w in result.warnings if w.code == "labels_among_accepted"]
         assert "only the positive predictive value" in reason

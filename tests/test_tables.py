@@ -24,7 +24,7 @@ from quantifair.datasets import simulate_lender
 from quantifair.tables import open_table
 
 LENDER = simulate_lender(auxiliary_rows=240, deployment_rows=180, seed=3)
-AUDIT = Audit(decision="approved", group="gender", training="split", per_cell=False, replicates=20)
+AUDIT = Audit(decision="approved", group="gender", training="split", replicates=20)
 
 
 class Capsule:
