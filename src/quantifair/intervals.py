@@ -22,9 +22,8 @@ from sklearn.base import clone
 
 from quantifair.calibration import fit_calibration
 from quantifair.quantifiers.base import Labelled
-from quantifair.quantifiers.mixture import RESOLUTIONS
+from quantifair.quantifiers.mixture import EDGES
 from quantifair.sketch import (
-    NESTED_BINS,
     Points,
     Sketch,
     joint_resolution,
@@ -39,10 +38,6 @@ BLOCK = 250
 """Replicates drawn from one random stream; fixed, so that workers don't change the answer."""
 
 MOST_POINTS = 2_000
-
-_EDGES = np.unique(
-    np.concatenate([np.arange(b + 1) * (NESTED_BINS // b) for b in RESOLUTIONS.tolist()])
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +140,8 @@ class _Coarse:
     def of(cls, sample: Sample, sketch: Sketch) -> _Coarse:
         groups = sample.scores.shape[1]
         if groups == 2:
-            place = np.searchsorted(_EDGES, nested_bins(sample.scores[:, 1]), side="right")
-            keys = np.searchsorted(_EDGES, sketch.joint.keys, side="right")
+            place = np.searchsorted(EDGES, nested_bins(sample.scores[:, 1]), side="right")
+            keys = np.searchsorted(EDGES, sketch.joint.keys, side="right")
         else:
             place, keys = _shared_grid(sample.scores, sketch)
         points = sketch.points

@@ -18,6 +18,8 @@ _WARM_UP = 10
 _STEPS = 100
 _PRECISION = 1e-12
 _ROUNDING = 1e-14
+_NUMBERS = 30_000
+_LARGEST = 1e300
 _FLAT = 1e-5
 """Relative differences of likelihoods below it need 10^10 people to tell anything."""
 
@@ -73,6 +75,8 @@ class SLD(Quantifier):
     def solve(self, deployment: Points) -> FloatArray:
         """Maximise the likelihood, one replicate after the other."""
         weights = deployment.weights
+        if not self.converged and self.prevalence_.shape[-1] == 2:
+            return self._climb_lines(deployment.scores[..., 1], weights)
         if weights.ndim == 1 and self.prevalence_.ndim == 1:
             return self._maximise(deployment.scores, weights, self.prevalence_)
         lead = np.broadcast_shapes(weights.shape[:-1], self.prevalence_.shape[:-1])
@@ -99,6 +103,35 @@ class SLD(Quantifier):
         found = _newton_simplex(likelihood, weights, prior)
         return found if _is_unique(likelihood, weights, found) else found * np.nan
 
+    def _climb_lines(self, scores: FloatArray, weights: FloatArray) -> FloatArray:
+        """Climb for two groups, several replicates at a time so that they fit the cache."""
+        lead = np.broadcast_shapes(
+            scores.shape[:-1], weights.shape[:-1], self.prevalence_.shape[:-1]
+        )
+        size = scores.shape[-1]
+        each = np.broadcast_to(scores, (*lead, size)).reshape(-1, size)
+        people = np.broadcast_to(weights, (*lead, size)).reshape(-1, size)
+        prior = np.broadcast_to(self.prevalence_[..., 1], lead).reshape(-1)
+        found, block, late = np.empty(len(each)), max(1, _NUMBERS // max(size, 1)), 0
+        for k in range(0, len(each), block):
+            some = slice(k, k + block)
+            found[some], unfinished = _climb_block(
+                each[some], people[some], prior[some], self.tolerance, self.max_iter
+            )
+            late += unfinished
+        self._warn(late)
+        second = found.reshape(lead)
+        return np.stack([1 - second, second], axis=-1)
+
+    def _warn(self, late: int) -> None:
+        if late:
+            warnings.warn(
+                f"SLD changed by more than {self.tolerance:g} in its last of {self.max_iter} "
+                f"steps, on {late} of its samples; converged=True reaches the maximum",
+                RuntimeWarning,
+                stacklevel=6,
+            )
+
     def _climb(self, likelihood: FloatArray, weights: FloatArray, prior: FloatArray) -> FloatArray:
         q = prior
         for step in range(self.max_iter):
@@ -107,12 +140,7 @@ class SLD(Quantifier):
             if step > _WARM_UP and np.abs(new - q).sum() < self.tolerance * len(q):
                 return np.asarray(new)
             q = new
-        warnings.warn(
-            f"SLD changed by more than {self.tolerance:g} in its last of {self.max_iter} steps; "
-            "converged=True reaches the maximum",
-            RuntimeWarning,
-            stacklevel=5,
-        )
+        self._warn(1)
         return np.asarray(q)
 
     def binning_error(self, points: Points, prevalence: FloatArray) -> float:
@@ -122,6 +150,37 @@ class SLD(Quantifier):
         Hessian. Infinite where a bin is so wide that its rows may have likelihood zero.
         """
         return _binning_error(points, self.prevalence_, prevalence)
+
+
+def _climb_block(
+    scores: FloatArray, weights: FloatArray, prior: FloatArray, tolerance: float, max_iter: int
+) -> tuple[FloatArray, int]:
+    """Return the second group's prevalence in each sample, and how many are still climbing.
+
+    With v the likelihood of the first group over the second's, a step multiplies the prevalence q
+    by the mean of 1 / (q + (1 - q) v).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.minimum((1 - scores) / scores * (prior / (1 - prior))[:, None], _LARGEST)
+        shares = weights / weights.sum(axis=1, keepdims=True)
+    possible = (prior > 0) & (prior < 1) & np.isfinite(shares).all(axis=1)
+    found = np.where(possible, prior, np.nan)
+    left = np.flatnonzero(possible)
+    ratio, shares, q = ratio[left], shares[left], found[left]
+    for step in range(max_iter):
+        mixture = ratio * (1 - q)[:, None]
+        mixture += q[:, None]
+        np.divide(shares, mixture, out=mixture)
+        new = q * mixture.sum(axis=1)
+        found[left] = new
+        going = (np.abs(new - q) >= tolerance) | (step <= _WARM_UP)
+        if going.all():
+            q = new
+            continue
+        ratio, shares, q, left = ratio[going], shares[going], new[going], left[going]
+        if not len(left):
+            break
+    return found, len(left)
 
 
 def _newton_line(likelihood: FloatArray, weights: FloatArray, start: FloatArray) -> FloatArray:

@@ -12,8 +12,6 @@ from quantifair.quantifiers.base import Labelled, Quantifier
 from quantifair.sketch import NESTED_BINS, nested_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from quantifair.quantifiers.base import FloatArray, IntArray
     from quantifair.sketch import Points
 
@@ -23,6 +21,11 @@ _WIDTH = int(RESOLUTIONS.sum())
 _SLICES = [(int(s), int(s + b)) for s, b in zip(_STARTS, RESOLUTIONS, strict=True)]
 _MANY = 20_000
 _FLAT = 1e-12
+
+EDGES = np.unique(
+    np.concatenate([np.arange(b + 1) * (NESTED_BINS // b) for b in RESOLUTIONS.tolist()])
+)
+"""Edges of the common refinement of the eleven histograms, in nested bins."""
 
 
 class HDy(Quantifier):
@@ -60,7 +63,7 @@ class HDy(Quantifier):
         """Keep the histograms of each group's score inside and outside the group."""
         inside, outside = [], []
         for k in self._axes():
-            own = _histograms(nested_bins(auxiliary.points.scores[:, k]), auxiliary.counts)
+            own = _histograms(nested_bins(auxiliary.points.scores[..., k]), auxiliary.counts)
             inside.append(own[..., k, :])
             outside.append(own.sum(axis=-2) - own[..., k, :])
         self.inside_ = _normalised(np.stack(inside, axis=-2))
@@ -74,22 +77,16 @@ class HDy(Quantifier):
     def solve(self, deployment: Points) -> FloatArray:
         """Search the grid for each axis."""
         observed = np.stack([self._observed(deployment, k) for k in self._axes()], axis=-2)
-        shape = np.broadcast_shapes(observed.shape[:-1], self.inside_.shape[:-1])
-        flat = np.broadcast_to(observed, (*shape, _WIDTH)).reshape(-1, _WIDTH)
-        mixtures = cycle(self.mixtures_) if self.mixtures_ else self._mixtures(shape)
-        nearest = [_nearest(m, u, self.steps) for m, u in zip(mixtures, flat, strict=False)]
-        found: FloatArray = np.array(nearest).reshape(shape)
-        if shape[-1] == 1:
+        if self.mixtures_ is None:
+            found = _search(self.inside_, self.outside_, observed, self.steps)
+        else:
+            flat = zip(cycle(self.mixtures_), observed.reshape(-1, _WIDTH), strict=False)
+            nearest = [_nearest(m, u, self.steps) for m, u in flat]
+            found = np.array(nearest).reshape(observed.shape[:-1])
+        if found.shape[-1] == 1:
             return np.concatenate([1 - found, found], axis=-1)
         with np.errstate(invalid="ignore"):
             return np.asarray(found / found.sum(axis=-1, keepdims=True))
-
-    def _mixtures(self, shape: tuple[int, ...]) -> Iterator[FloatArray]:
-        inside, outside = (
-            np.broadcast_to(h, (*shape, _WIDTH)).reshape(-1, _WIDTH)
-            for h in (self.inside_, self.outside_)
-        )
-        return (_root_mixtures(*h, self.steps) for h in zip(inside, outside, strict=True))
 
     def _axes(self) -> range:
         """Axes to match: for two groups the second one's score says it all."""
@@ -101,12 +98,14 @@ class HDy(Quantifier):
         elif deployment.bins is not None:
             bins, weights = deployment.bins, deployment.weights
         else:
-            bins, weights = nested_bins(deployment.scores[:, k]), deployment.weights
+            bins, weights = nested_bins(deployment.scores[..., k]), deployment.weights
         return _normalised(_histograms(bins, weights))
 
 
 def _histograms(bins: IntArray, weights: FloatArray) -> FloatArray:
     """All eleven histograms side by side, shape ``(..., 660)``."""
+    if bins.ndim > 1:
+        return _separate_histograms(bins, weights)
     if weights.ndim == 1 and len(bins) > _MANY:
         fine = np.bincount(bins, weights=weights, minlength=NESTED_BINS)
         return np.concatenate([fine.reshape(b, -1).sum(axis=1) for b in RESOLUTIONS])
@@ -122,6 +121,21 @@ def _histograms(bins: IntArray, weights: FloatArray) -> FloatArray:
     return np.asarray(flat.T).reshape(*weights.shape[:-1], _WIDTH)
 
 
+def _separate_histograms(bins: IntArray, weights: FloatArray) -> FloatArray:
+    """Histograms where each replicate has bins of its own, by way of their common refinement."""
+    fine = np.searchsorted(EDGES, bins, side="right") - 1
+    if weights.ndim > bins.ndim:
+        fine = np.broadcast_to(fine[..., None, :], weights.shape)
+    lead, width = weights.shape[:-1], len(EDGES) - 1
+    first = np.arange(int(np.prod(lead))).reshape(*lead, 1) * width
+    size = int(np.prod(lead)) * width
+    counted = np.bincount((fine + first).ravel(), weights=weights.ravel(), minlength=size)
+    merged = np.arange(width)[:, None], EDGES[:-1, None] // (NESTED_BINS // RESOLUTIONS) + _STARTS
+    belongs = np.zeros((width, _WIDTH))
+    belongs[merged] = 1.0
+    return np.asarray((counted.reshape(-1, width) @ belongs).reshape(*lead, _WIDTH))
+
+
 def _normalised(histograms: FloatArray) -> FloatArray:
     total = histograms[..., : RESOLUTIONS[0]].sum(axis=-1, keepdims=True)
     return np.asarray(histograms / total)
@@ -131,6 +145,32 @@ def _root_mixtures(inside: FloatArray, outside: FloatArray, steps: int) -> Float
     """Square roots of the mixtures at each alpha of the grid, ``(steps + 1, 660)``."""
     alpha = np.linspace(0, 1, steps + 1)[:, None]
     return np.asarray(np.sqrt(alpha * inside + (1 - alpha) * outside))
+
+
+def _search(
+    inside: FloatArray, outside: FloatArray, observed: FloatArray, steps: int
+) -> FloatArray:
+    """Find each replicate's nearest mixture as ``_nearest`` does, without building all of them.
+
+    The affinity is concave in alpha, so bisection finds the first of its maxima on the grid.
+    """
+    roots = np.sqrt(observed)
+
+    def affinity(step: IntArray | float) -> FloatArray:
+        alpha = np.repeat(np.asarray(step) / steps, RESOLUTIONS, axis=-1)
+        mixed = np.sqrt(alpha * inside + (1 - alpha) * outside) * roots
+        return np.asarray(np.add.reduceat(mixed, _STARTS, axis=-1))
+
+    shape = (*np.broadcast_shapes(inside.shape, observed.shape)[:-1], len(RESOLUTIONS))
+    low, high = np.zeros(shape, dtype=np.int64), np.full(shape, steps)
+    while (low < high).any():
+        middle = (low + high) // 2
+        rising = affinity(np.minimum(middle + 1, steps)) > affinity(middle)
+        low, high = np.where(rising, middle + 1, low), np.where(rising, high, middle)
+    ends = np.stack([affinity(np.full(shape, k)) for k in (0, steps)])
+    rise = np.maximum(affinity(low), ends.max(axis=0)) - ends.min(axis=0)
+    found = np.median(low, axis=-1) / steps
+    return np.asarray(np.where(rise.max(axis=-1) > _FLAT, found, np.nan))
 
 
 def _nearest(mixtures: FloatArray, observed: FloatArray, steps: int) -> float:

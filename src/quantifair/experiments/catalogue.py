@@ -1,0 +1,89 @@
+"""What a study can be made of, by name; a file of one's own adds to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from quantifair.errors import InputError, did_you_mean
+from quantifair.experiments.auditees import AUDITEES, Auditee
+from quantifair.experiments.learners import LEARNERS, Learner
+from quantifair.experiments.methods import ABLATION, METHODS, Method
+from quantifair.experiments.protocols import PROTOCOLS, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Everything that a study may name.
+
+    Attributes
+    ----------
+    protocols, learners, auditees, methods
+        By name.
+    files
+        Files that added to it.
+    """
+
+    protocols: Mapping[str, Protocol] = field(default_factory=lambda: PROTOCOLS)
+    learners: Mapping[str, Learner] = field(default_factory=lambda: LEARNERS)
+    auditees: Mapping[str, Auditee] = field(default_factory=lambda: AUDITEES)
+    methods: Mapping[str, Method] = field(default_factory=lambda: METHODS | ABLATION)
+    files: tuple[Path, ...] = ()
+
+    def extended(self, path: Path) -> Catalogue:
+        """Return the catalogue with what the variables of a Python file hold.
+
+        Parameters
+        ----------
+        path
+            A file with instances of ``Method``, ``Protocol``, or of anything that fits or decides
+            as a ``Learner`` or an ``Auditee`` does, at its top level.
+        """
+        found = [v for n, v in vars(_module(path)).items() if not n.startswith("_")]
+        new = [v for v in found if not isinstance(v, type) and hasattr(v, "name")]
+        methods = {v.name: v for v in new if isinstance(v, Method)}
+        protocols = {v.name: v for v in new if isinstance(v, Protocol)}
+        learners = {v.name: v for v in new if hasattr(v, "fit")}
+        auditees = {v.name: v for v in new if hasattr(v, "decide")}
+        if not (methods or protocols or learners or auditees):
+            raise InputError(f"{path} holds no Method, Protocol, learner or auditee")
+        return replace(
+            self,
+            protocols={**self.protocols, **protocols},
+            learners={**self.learners, **learners},
+            auditees={**self.auditees, **auditees},
+            methods={**self.methods, **methods},
+            files=(*self.files, path.resolve()),
+        )
+
+
+def pick(known: Mapping[str, T], name: str, kind: str) -> T:
+    """Return what is known by a name.
+
+    Examples
+    --------
+    >>> pick({"LR": 1}, "LR", "learner")
+    1
+    """
+    if name not in known:
+        raise InputError(f"no {kind} {name!r}; {did_you_mean(name, known)}")
+    return known[name]
+
+
+def _module(path: Path) -> Any:
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise InputError(f"there is no Python file {path}")
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(f"{path} can't be run: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,152 @@
+"""One runner for every protocol, method, learner and audited classifier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from quantifair.experiments.estimates import Block, Seen, classification, prevalences
+from quantifair.experiments.fits import Fits, fit_cells
+from quantifair.experiments.protocols import Cells
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from quantifair.experiments.auditees import Auditee
+    from quantifair.experiments.learners import Learner
+    from quantifair.experiments.methods import Method
+    from quantifair.experiments.parts import Part, Parts
+    from quantifair.experiments.protocols import Protocol, Trial
+
+    FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
+
+FEWEST = 5
+"""People of each group in each auxiliary cell below which a trial is refused."""
+
+_NUMBERS = 250_000
+
+
+class Design(NamedTuple):
+    """What is run on a data set's parts."""
+
+    protocol: Protocol
+    auditee: Auditee
+    learner: Learner
+    methods: tuple[Method, ...]
+    repeats: int
+
+
+def run_unit(parts: Parts, design: Design, rng: np.random.Generator) -> dict[str, Any]:
+    """Run a protocol on one partition in one role, and return a table: columns by name.
+
+    Every method sees the same trials. A trial that can't train a quantifier stays in the table
+    with its ``problem`` and without estimates.
+    """
+    trials = _trials(parts, design, rng)
+    table = _described(parts, trials)
+    usable = np.flatnonzero(table["problem"] == "")
+    used = [trials[i] for i in usable]
+    for name, values in _estimated(parts, used, design, rng).items():
+        column = np.full(len(trials), np.nan)
+        column[usable] = values
+        table[name] = column
+    return table
+
+
+def _trials(parts: Parts, design: Design, rng: np.random.Generator) -> list[Trial]:
+    protocol, repeats = design.protocol, design.repeats
+    trainings = protocol.trainings(parts.training, repeats=repeats, rng=rng)
+    decided = design.auditee.decide(parts, trainings)
+    found: list[Trial] = []
+    for training, known, sought in zip(trainings, *decided, strict=True):
+        cells = Cells(parts.auxiliary, parts.deployment, _by_decision(known), _by_decision(sought))
+        found += protocol.trials(training, cells, repeats=repeats, rng=rng)
+    return found
+
+
+def _by_decision(favourable: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    return np.flatnonzero(~favourable), np.flatnonzero(favourable)
+
+
+def _described(parts: Parts, trials: Sequence[Trial]) -> dict[str, Any]:
+    """Columns that say what was tried, and the truth."""
+    table: dict[str, Any] = {
+        "sub": np.array([t.sub for t in trials], dtype=object),
+        "value": np.array([t.value for t in trials], dtype=np.float64),
+        "repeat": np.array([t.repeat for t in trials], dtype=np.int64),
+        "natural": np.array([t.natural for t in trials], dtype=np.float64),
+        "problem": np.array([_problem(parts.auxiliary, t) for t in trials], dtype=object),
+    }
+    for cell in (0, 1):
+        sought = [t.deployment[cell] for t in trials]
+        table[f"size:{cell}"] = np.array([len(rows) for rows in sought])
+        table[f"true:{cell}"] = np.array([_share(parts.deployment, rows) for rows in sought])
+        known = [t.auxiliary[cell] for t in trials]
+        table[f"prior:{cell}"] = np.array([_share(parts.auxiliary, rows) for rows in known])
+    return table
+
+
+def _share(part: Part, rows: IntArray) -> float:
+    return float(part.group[rows].mean()) if len(rows) else float("nan")
+
+
+def _problem(part: Part, trial: Trial) -> str:
+    """Say why a trial can't be run, or nothing."""
+    counts = [np.bincount(part.group[rows], minlength=2) for rows in trial.auxiliary]
+    if min(c.min() for c in counts) < FEWEST:
+        return f"fewer than {FEWEST} of a group in an auxiliary cell"
+    if not all(len(rows) for rows in trial.deployment):
+        return "nobody in a deployment cell"
+    return ""
+
+
+def _estimated(
+    parts: Parts, trials: Sequence[Trial], design: Design, rng: np.random.Generator
+) -> dict[str, FloatArray]:
+    if not trials:
+        return {}
+    pooled = any(m.pooled for m in design.methods)
+    fits = fit_cells(parts.auxiliary, trials, design.learner, pooled=pooled, rng=rng)
+    columns: dict[str, list[FloatArray]] = {}
+    for some in _blocks(trials, parts):
+        for cell in (0, 1):
+            rows = [trials[t].deployment[cell] for t in some]
+            for name, values in _of_cell(parts, design, fits, some, rows, cell).items():
+                columns.setdefault(f"{name}:{cell}", []).append(values)
+    return {name: np.concatenate(values) for name, values in columns.items()}
+
+
+def _of_cell(
+    parts: Parts,
+    design: Design,
+    fits: Fits,
+    some: IntArray,
+    rows: Sequence[IntArray],
+    cell: int,
+) -> dict[str, FloatArray]:
+    """Estimates of one cell in some trials, and how well its people were classified."""
+    found: dict[str, FloatArray] = {}
+    cache: dict[tuple[bool, bool, bool], Seen] = {}
+    for method in design.methods:
+        place = 2 if method.pooled else cell
+        block = Block(fits, fits.sample_of[some, place], parts.auxiliary, parts.deployment, rows)
+        kind = (method.pooled, method.held_out, method.hard)
+        if kind not in cache:
+            cache[kind] = block.seen(held_out=method.held_out, hard=method.hard)
+        seen = cache[kind]
+        estimate, lost = prevalences(method, seen)
+        found[method.name], found[f"lost:{method.name}"] = estimate, lost.astype(np.float64)
+        if method.labels:
+            judged = classification(method, seen, estimate, block.groups)
+            found[f"accuracy:{method.name}"], found[f"f1:{method.name}"] = judged
+    return found
+
+
+def _blocks(trials: Sequence[Trial], parts: Parts) -> list[IntArray]:
+    """Runs of trials whose scores fit the cache."""
+    size = max(1, _NUMBERS // max(len(parts.auxiliary), 1))
+    return [np.arange(k, min(k + size, len(trials))) for k in range(0, len(trials), size)]
