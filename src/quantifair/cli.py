@@ -12,6 +12,7 @@ import typer
 
 from quantifair.datasets.commands import datasets_app
 from quantifair.errors import InputError, QuantifairError, did_you_mean
+from quantifair.experiments.commands import experiment_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(datasets_app, name="datasets")
+app.add_typer(experiment_app, name="experiment")
 
 Table = Annotated[
     Path, typer.Argument(help="The deployment table: a CSV or Parquet file, or a glob.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -131,9 +132,12 @@ class EstimatorAuditee:
     def decide(self, parts: Parts, trainings: Sequence[Training]) -> tuple[BoolArray, BoolArray]:
         """Train one after the other."""
         from sklearn.base import clone
+        from sklearn.exceptions import ConvergenceWarning
 
         features = parts.training.features
-        models = [clone(self.estimator).fit(features[t.rows], t.labels) for t in trainings]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            models = [clone(self.estimator).fit(features[t.rows], t.labels) for t in trainings]
         both = (parts.auxiliary.features, parts.deployment.features)
         found = (np.array([m.predict(x) == 1 for m in models]) for x in both)
         return next(found), next(found)

@@ -7,8 +7,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from quantifair.errors import InputError, did_you_mean
-from quantifair.experiments.auditees import AUDITEES, Auditee
-from quantifair.experiments.learners import LEARNERS, Learner
+from quantifair.experiments.auditees import AUDITEES, Auditee, EstimatorAuditee
+from quantifair.experiments.learners import LEARNERS, Estimator, Learner
 from quantifair.experiments.methods import ABLATION, METHODS, Method
 from quantifair.experiments.protocols import PROTOCOLS, Protocol
 
@@ -17,6 +17,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 T = TypeVar("T")
+
+STOPPED = "LR-100"
+"""Logistic regression stopped after scikit-learn's hundred steps, as in the reference."""
+
+
+def _learners() -> dict[str, Learner]:
+    from sklearn.linear_model import LogisticRegression
+
+    return {**LEARNERS, STOPPED: Estimator(STOPPED, LogisticRegression())}
+
+
+def _auditees() -> dict[str, Auditee]:
+    from sklearn.linear_model import LogisticRegression
+
+    stopped = EstimatorAuditee(STOPPED, LogisticRegression(class_weight="balanced"))
+    return {**AUDITEES, STOPPED: stopped}
 
 
 @dataclass(frozen=True)
@@ -32,8 +48,8 @@ class Catalogue:
     """
 
     protocols: Mapping[str, Protocol] = field(default_factory=lambda: PROTOCOLS)
-    learners: Mapping[str, Learner] = field(default_factory=lambda: LEARNERS)
-    auditees: Mapping[str, Auditee] = field(default_factory=lambda: AUDITEES)
+    learners: Mapping[str, Learner] = field(default_factory=_learners)
+    auditees: Mapping[str, Auditee] = field(default_factory=_auditees)
     methods: Mapping[str, Method] = field(default_factory=lambda: METHODS | ABLATION)
     files: tuple[Path, ...] = ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -264,11 +265,14 @@ class Estimator:
         *,
         near: Classifiers | None = None,  # noqa: ARG002
     ) -> EstimatorClassifiers:
-        """Fit one after the other."""
+        """Fit one after the other, each as far as the estimator goes."""
         from sklearn.base import clone
+        from sklearn.exceptions import ConvergenceWarning
 
-        models = (clone(self.estimator).fit(features[rows], groups[rows]) for rows in samples)
-        return EstimatorClassifiers(tuple(models))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            models = (clone(self.estimator).fit(features[rows], groups[rows]) for rows in samples)
+            return EstimatorClassifiers(tuple(models))
 
 
 LEARNERS: dict[str, Learner] = {"LR": Logistic(), "SVM": SupportVectors()}
