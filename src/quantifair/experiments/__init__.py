@@ -1,0 +1,1 @@
+"""The experiments of the paper: protocols, one runner, tables and figures."""
