@@ -57,7 +57,9 @@ def test_stopped_it_takes_at_least_twelve_steps() -> None:
 def test_stopped_before_it_settles_it_warns() -> None:
     scores, codes = draw_scores(np.random.default_rng(0), [0.5, 0.5], 100)
     impatient = SLD(converged=False, tolerance=1e-9, max_iter=20).fit(scores, codes)
-    with pytest.warns(RuntimeWarning, match="last of 20 steps, on 1 of its samples; converged=True"):
+    with pytest.warns(
+        RuntimeWarning, match="last of 20 steps, on 1 of its samples; converged=True"
+    ):
         impatient.predict(draw_scores(np.random.default_rng(1), [0.1, 0.9], 100)[0])
 
 

@@ -127,6 +127,35 @@ def tables(
     typer.echo(f"in {out}")
 
 
+@experiment_app.command()
+def figures(
+    *,
+    results: Results,
+    out: Annotated[Path, typer.Option(help="Folder to write to.")],
+    form: Annotated[str, typer.Option(help="svg or pdf.")] = "svg",
+) -> None:
+    """Draw the paper's figures from results."""
+    from quantifair.experiments.figures import paper_figures, save
+    from quantifair.experiments.outcomes import method_names, signed_errors
+    from quantifair.experiments.results import decoupling
+    from quantifair.experiments.store import read
+
+    trials = read(results)
+    methods = method_names(trials)
+    errors = signed_errors(trials, methods)
+    ablated = [name for name in methods if name.endswith("-nosD2")]
+    drawn = paper_figures(
+        errors,
+        decoupling=decoupling(trials),
+        methods=[name for name in methods if name not in ablated],
+        ablation=methods if ablated else (),
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    for name, figure in drawn.items():
+        save(figure, out / f"{name}.{form}")
+    typer.echo(f"{len(drawn)} figures in {out}")
+
+
 def _catalogue(plugins: list[Path] | None) -> Catalogue:
     from quantifair.experiments.catalogue import Catalogue
 

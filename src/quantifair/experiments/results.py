@@ -60,7 +60,7 @@ def decoupling(
     frames = []
     for cell, sub in enumerate(SUBS):
         some = trials[(trials["sub"] == sub) & (trials["problem"] == "")]
-        for method in methods:
+        for method in (m for m in methods if f"{m}:{cell}" in some):
             nothing = pd.Series(np.nan, some.index)
             judged = some[keys].assign(
                 method=method,
