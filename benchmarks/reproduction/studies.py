@@ -5,21 +5,27 @@ from __future__ import annotations
 import json
 import platform
 import time
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from quantifair.datasets import load
+from quantifair.experiments.auditees import AUDITEES
 from quantifair.experiments.methods import ABLATION
 from quantifair.experiments.outcomes import method_names, refused, signed_errors
+from quantifair.experiments.parts import PARTITIONS, ROLES, parts_of
+from quantifair.experiments.protocols import PROTOCOLS
 from quantifair.experiments.results import decoupling
-from quantifair.experiments.statistics import summarize
+from quantifair.experiments.statistics import KEYS, MEASURES, summarize
 from quantifair.experiments.store import read
 from quantifair.experiments.study import Study, run_study
 
 RESULTS = Path(__file__).parents[1] / "results" / "reproduction"
 DIGITS = 5
+RNG = np.random.default_rng(0)
 SHIFTS = ("sample-prev-D2", "sample-prev-D3")
 STUDIES = {
     "LR": Study(learners=("LR",)),
@@ -46,6 +52,7 @@ class Deviation(NamedTuple):
 
 
 DEVIATIONS = (
+    Deviation("none", "none"),
     Deviation("prior", "the accepted cell is smoothed by its true prevalence", prior_of_truth=True),
     Deviation("truth", "the true prevalences are smoothed as well", smoothed_truth=True),
     Deviation("both", "both of these", prior_of_truth=True, smoothed_truth=True),
@@ -61,7 +68,7 @@ def run(folder: Path, jobs: int) -> None:
         run_study(study, folder / name, jobs=jobs)
         if len(list((folder / name).glob("units/*"))) > before:
             spent = {"seconds": round(time.perf_counter() - started, 1), "jobs": jobs,
-                     "units_before": before, "machine": platform.processor() or platform.machine(),
+                     "note": "resumed" if before else "", "machine": platform.machine(),
                      "python": platform.python_version(), "numpy": np.__version__}  # fmt: skip
             (folder / f"{name}.json").write_text(json.dumps(spent, indent=2) + "\n")
 
@@ -82,9 +89,26 @@ def store(folder: Path) -> None:
     pd.concat(map(lost, paper.values())).to_csv(RESULTS / "not_identified.csv", **CSV)
     shifted = (t[t["protocol"].isin(SHIFTS) & (t["dataset"] == "adult")] for t in paper.values())
     pd.concat(map(decoupling, shifted)).round(DIGITS).to_csv(RESULTS / "decoupling.csv", **CSV)
+    natural = {
+        "natural_lr": natural_disparity("LR"),
+        "natural_fair": natural_disparity("fair-tree"),
+    }
+    (RESULTS / "natural.json").write_text(json.dumps(natural, indent=2) + "\n")
     spent = {name: json.loads((folder / f"{name}.json").read_text()) for name in STUDIES
              if (folder / f"{name}.json").exists()}  # fmt: skip
     (RESULTS / "time.json").write_text(json.dumps(spent, indent=2) + "\n")
+
+
+def natural_disparity(auditee: str) -> float:
+    """Mean true disparity of an audited classifier on Adult's whole deployment parts."""
+    data, found = load("adult"), []
+    for partition, roles in product(range(PARTITIONS), ROLES):
+        parts = parts_of(data, partition, roles)
+        trainings = PROTOCOLS["sample-prev-D3"].trainings(parts.training, repeats=1, rng=RNG)
+        _, favourable = AUDITEES[auditee].decide(parts, trainings)
+        rates = [favourable[0, parts.deployment.group == group].mean() for group in (0, 1)]
+        found.append(rates[1] - rates[0])
+    return round(float(np.mean(found)), DIGITS)
 
 
 CSV = {"index": False, "lineterminator": "\n"}
@@ -96,7 +120,7 @@ def deviations(trials: pd.DataFrame) -> pd.DataFrame:
     for one in DEVIATIONS:
         options = {"prior_of_truth": one.prior_of_truth, "smoothed_truth": one.smoothed_truth}
         found = summarize(signed_errors(trials, methods, **options), methods, paired=one.paired)
-        columns = ["protocol", "learner", "dataset", "method", "mae", "mae_mark", "mse_mark"]
+        columns = [*KEYS, *MEASURES, "mae_mark", "mse_mark"]
         frames.append(found[columns].round(DIGITS).assign(deviation=one.name))
     return pd.concat(frames)
 
