@@ -3,11 +3,12 @@
 Each split is one of the paper's 30: a partition in three by a role permutation. All five protocols
 and seven quantifiers are run, as its main.py runs them, on all cores. A split that is stored is
 not run again. Seconds count only from a machine that does nothing else; the load before the split
-is stored beside them. One thread for BLAS is kinder to the reference than its default, all cores:
-on matrices this small the threads mostly wait for each other.
+is stored beside them. The reference leaves BLAS on all cores, whose threads mostly wait for each
+other on matrices this small where other programs run, too: here it gets one. Time it with --threads
+of all cores as well, into other --results, and compare with the faster.
 
-Usage: OMP_NUM_THREADS=1 python -m benchmarks.reference --reference CHECKOUT [--data compas]
-           [--learner LR] [--splits 0-29] [--results benchmarks/results]
+Usage: python -m benchmarks.reference --reference CHECKOUT [--data compas] [--learner LR]
+           [--splits 0-29] [--threads 1] [--results benchmarks/results]
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import cpu_count
-from threadpoolctl import threadpool_info
 
 from benchmarks.reference.checkout import LEARNERS, Reference
 from quantifair.datasets import load
@@ -80,7 +80,6 @@ def machine(reference: Path) -> dict[str, Any]:
         "processor": models[0] if models else platform.processor(),
         "cores": cpu_count(),
         "system": platform.platform(),
-        "blas_threads": max(p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"),
         "versions": {"python": platform.python_version()} | {p: version(p) for p in PACKAGES},
         "reference_sha256": code.hexdigest(),
     }
@@ -119,7 +118,7 @@ def main(sides: dict[str, Side], options: argparse.Namespace) -> None:
     data = load(options.data)
     first, _, last = options.splits.partition("-")
     runs, rows = stored(options.results)
-    about = machine(options.reference)
+    about = machine(options.reference) | {"reference_blas_threads": options.threads}
     for split in range(int(first), int(last or first) + 1):
         names = [{"side": s, "data": options.data, "learner": options.learner, "split": split}
                  for s in sides]  # fmt: skip
@@ -137,11 +136,17 @@ def main(sides: dict[str, Side], options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.reference", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.reference",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--reference", type=Path, required=True)
     parser.add_argument("--data", default="compas", choices=("adult", "compas", "creditcard"))
     parser.add_argument("--learner", default="LR", choices=LEARNERS)
     parser.add_argument("--splits", default="0-29")
+    parser.add_argument("--threads", type=int, default=1, help="of the reference's BLAS")
     parser.add_argument("--results", type=Path, default=RESULTS)
     arguments = parser.parse_args()
-    main({"reference": Reference(arguments.reference).errors}, arguments)
+    reference = Reference(arguments.reference, arguments.threads)
+    main({"reference": reference.errors}, arguments)

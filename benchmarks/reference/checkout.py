@@ -6,15 +6,16 @@ import contextlib
 import itertools
 import os
 import sys
-import tempfile
 import warnings
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,9 +49,10 @@ LEARNERS = {
 
 
 class Reference:
-    """The reference implementation in a folder."""
+    """The reference implementation in a folder, with as many threads for BLAS."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, threads: int = 1) -> None:
+        self.threads = threads
         folder = folder.resolve()
         if not (folder / "common.py").is_file():
             sys.exit(f"{folder} is no checkout of ql4facct: it has no common.py")
@@ -71,7 +73,11 @@ class Reference:
         It draws from NumPy's global generator, which it leaves unseeded; here the split seeds it.
         """
         np.random.seed(split)  # noqa: NPY002
-        with quiet(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(threadpool_limits(self.threads))
+            # It leaves files in the working directory.
+            stack.enter_context(contextlib.chdir(stack.enter_context(TemporaryDirectory())))
+            stack.enter_context(quiet())
             splits = self.common.gen_split_data(data.features, data.label, data.group, PARTITIONS)
             parts = next(itertools.islice(splits, split, None))
             return {
