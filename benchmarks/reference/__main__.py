@@ -1,11 +1,11 @@
-"""What does the reference implementation cost on a split of the paper, and how far off is it?
+"""What do the reference implementation and ours cost on a split of the paper, in one run?
 
 Each split is one of the paper's 30: a partition in three by a role permutation. All five protocols
 and seven quantifiers are run, as its main.py runs them, on all cores. A split that is stored is
 not run again. Seconds count only from a machine that does nothing else; the load before the split
 is stored beside them. The reference leaves BLAS on all cores, whose threads mostly wait for each
 other on matrices this small where other programs run, too: here it gets one. Time it with --threads
-of all cores as well, into other --results, and compare with the faster.
+of all cores as well, and compare with the faster.
 
 Usage: python -m benchmarks.reference --reference CHECKOUT [--data compas] [--learner LR]
            [--splits 0-29] [--threads 1] [--results benchmarks/results]
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import cpu_count
 
+from benchmarks.reference import ours
 from benchmarks.reference.checkout import LEARNERS, Reference
 from quantifair.datasets import load
 
@@ -118,7 +119,7 @@ def main(sides: dict[str, Side], options: argparse.Namespace) -> None:
     data = load(options.data)
     first, _, last = options.splits.partition("-")
     runs, rows = stored(options.results)
-    about = machine(options.reference) | {"reference_blas_threads": options.threads}
+    about = machine(options.reference)
     for split in range(int(first), int(last or first) + 1):
         names = [{"side": s, "data": options.data, "learner": options.learner, "split": split}
                  for s in sides]  # fmt: skip
@@ -149,4 +150,5 @@ if __name__ == "__main__":
     parser.add_argument("--results", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     reference = Reference(arguments.reference, arguments.threads)
-    main({"reference": reference.errors}, arguments)
+    theirs = f"reference, BLAS threads {arguments.threads}"
+    main({theirs: reference.errors, "quantifair": ours.errors}, arguments)
