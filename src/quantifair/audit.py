@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from quantifair.auxiliary import read_auxiliary
 from quantifair.errors import InputError, did_you_mean
+from quantifair.estimation import INTERVALS, TARGETS
 from quantifair.fitted import FittedAudit
 from quantifair.learner import LEARNERS, ScoreColumns
 from quantifair.quantifiers import named_quantifier
@@ -64,8 +65,15 @@ class Audit:
         Whether each cell has its own group classifier, or all share one.
     smoothing
         Whether one pseudo-person is added to each cell, spread as its auxiliary shares.
-    level, replicates
-        Confidence level of the intervals and number of replicates behind them.
+    level
+        Confidence level of the intervals.
+    interval
+        ``score`` (the default) inverts the test of the mean scores; ``bootstrap`` resamples both
+        tables, and is what an estimator that assumes no shift gets in any case; ``none``.
+    target
+        What the intervals are about: these deployment ``rows``, or the ``population`` behind them.
+    replicates
+        Number of replicates of the bootstrap.
     seed
         Seed of the folds and the replicates.
     n_jobs
@@ -100,6 +108,8 @@ class Audit:
     per_cell: bool = True
     smoothing: bool = False
     level: float = 0.95
+    interval: str = "score"
+    target: str = "rows"
     replicates: int = 1000
     seed: int = 0
     n_jobs: int = 1
@@ -107,10 +117,11 @@ class Audit:
     def __post_init__(self) -> None:
         if not self.group_columns:
             raise InputError("group= is needed: the auxiliary table's column of groups")
-        if self.training not in TRAININGS:
-            raise InputError(
-                f"no training {self.training!r}; {did_you_mean(self.training, TRAININGS)}"
-            )
+        choices = {"training": TRAININGS, "interval": INTERVALS, "target": TARGETS}
+        for name, known in choices.items():
+            value = getattr(self, name)
+            if value not in known:
+                raise InputError(f"no {name} {value!r}; {did_you_mean(value, known)}")
         if not 0 < self.level < 1:
             raise InputError(f"level is a probability such as 0.95, not {self.level}")
         for name, least in (("folds", 2), ("replicates", 0), ("seed", 0)):

@@ -7,6 +7,7 @@ label ``y`` as well. Every rate follows from them by Bayes' theorem (the paper's
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -136,24 +137,26 @@ def pairs(groups: int) -> list[tuple[int, int]]:
     return list(combinations(range(groups), 2))
 
 
+def kinds(*, signed: bool) -> dict[str, tuple[Callable[..., FloatArray], Callable[..., FloatArray]]]:
+    """Return the kinds of disparity: a function of rates, and which of several rates' is worst."""
+    return {
+        "difference": (partial(difference, signed=signed), np.max),
+        "ratio": (ratio, np.min),
+        "variance": (variance, np.max),
+    }
+
+
 def disparities(rates: dict[str, FloatArray]) -> dict[str, dict[str, FloatArray]]:
     """Return difference, ratio and variance of each measure whose rates are there.
 
     A measure of several rates takes the worst of them: the largest difference and variance, the
     smallest ratio.
     """
-    found: dict[str, dict[str, FloatArray]] = {}
-    for name, measure in MEASURES.items():
-        if not all(rate in rates for rate in measure.rates):
-            continue
-        used = [rates[rate] for rate in measure.rates]
-        found[name] = {
-            "difference": _worst([difference(r, signed=measure.signed) for r in used], np.max),
-            "ratio": _worst([ratio(r) for r in used], np.min),
-            "variance": _worst([variance(r) for r in used], np.max),
+    return {
+        name: {
+            kind: np.asarray(worst(np.stack([of(rates[r]) for r in measure.rates]), axis=0))
+            for kind, (of, worst) in kinds(signed=measure.signed).items()
         }
-    return found
-
-
-def _worst(values: list[FloatArray], choose: Callable[..., FloatArray]) -> FloatArray:
-    return values[0] if len(values) == 1 else np.asarray(choose(np.stack(values), axis=0))
+        for name, measure in MEASURES.items()
+        if all(rate in rates for rate in measure.rates)
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +14,11 @@ from quantifair.cells import ACCEPTED, DECISIONS, Cell
 from quantifair.comparison import Comparer
 from quantifair.diagnostics import Caution
 from quantifair.errors import InputError, SketchMismatchError
-from quantifair.estimation import (
-    CellEstimate,
-    Options,
-    all_rates,
-    estimate_cell,
-    figure,
-    group_results,
-    measure_results,
-)
+from quantifair.estimation import CellEstimate, Options, estimate_cell
+from quantifair.figures import figure, group_results, measure_results
 from quantifair.quantifiers import QUANTIFIERS
 from quantifair.results import AttributeResult, AuditResult, CellResult, PrevalenceResult
+from quantifair.spread import shares_of, spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,6 +27,7 @@ if TYPE_CHECKING:
     from quantifair.estimation import TrainedCell
     from quantifair.fitted import FittedAudit
     from quantifair.quantifiers import Quantifier
+    from quantifair.quantifiers.base import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +74,16 @@ class Measurement:
     def options(self) -> Options:
         """How figures are made."""
         audit = self.fitted.audit
-        return Options(audit.level, audit.replicates, audit.seed, audit.smoothing, audit.n_jobs)
+        return Options(
+            audit.level,
+            audit.replicates,
+            audit.seed,
+            audit.smoothing,
+            audit.n_jobs,
+            audit.interval,
+            audit.target,
+            shared=not audit.per_cell,
+        )
 
     @cached_property
     def estimates(self) -> dict[Cell, CellEstimate]:
@@ -90,10 +94,10 @@ class Measurement:
         """Return disparities, figures by group, and all that has to be said of them."""
         self._check_decisions()
         read = self.fitted.auxiliary
-        rates = all_rates(self.estimates)
+        spread = spread_of(self.estimates, self.options)
         return AuditResult(
-            measure_results(rates, read.groups, self.options),
-            group_results(rates, read.groups, read.attributes, self.options),
+            measure_results(spread, read.groups),
+            group_results(spread, read.groups, read.attributes),
             self._by_attribute(),
             self._by_estimator(),
             self._cell_results(),
@@ -129,11 +133,12 @@ class Measurement:
     def _by_estimator(self) -> dict[str, float | None]:
         """Demographic parity difference by every quantifier, from the same sketches."""
         values: dict[str, float | None] = {}
-        options = replace(self.options, replicates=0)
+        options = replace(self.options, interval="none")
+        parity = partial(disparity.difference, signed=True)
         for name, quantifier in QUANTIFIERS.items():
-            rates = all_rates(self._estimated(quantifier(), options, DECISIONS))
-            parity = float(disparity.difference(rates["selection_rate"][0], signed=True))
-            values[name] = parity if np.isfinite(parity) else None
+            estimates = self._estimated(quantifier(), options, DECISIONS)
+            spread = spread_of(estimates, options)
+            values[name] = figure(spread, ("selection_rate",), parity).estimate
         return values
 
     def _by_attribute(self) -> dict[str, AttributeResult]:
@@ -146,11 +151,11 @@ class Measurement:
             values = [a[column] for a in every]
             levels = sorted(set(values), key=values.index)
             summed = np.array([[v == level for level in levels] for v in values], dtype=np.float64)
-            rates = all_rates({c: e.merged(summed) for c, e in self.estimates.items()})
+            spread = spread_of(self.estimates, self.options, summed=summed)
             attributes = [{column: level} for level in levels]
             found[column] = AttributeResult(
-                group_results(rates, levels, attributes, self.options),
-                measure_results(rates, levels, self.options) if len(levels) > 1 else {},
+                group_results(spread, levels, attributes),
+                measure_results(spread, levels) if len(levels) > 1 else {},
             )
         return found
 
@@ -160,16 +165,14 @@ class Measurement:
     def _cell_result(self, cell: Cell, estimate: CellEstimate) -> CellResult:
         trained, groups = self.cells[cell], self.fitted.groups
         known = self.found.known.get(cell, np.zeros(len(groups)))
-        with np.errstate(invalid="ignore"):
-            shares = estimate.counts / estimate.counts.sum(axis=-1, keepdims=True)
-        low, high = (np.where(np.isnan(shares[1:]), edge, shares[1:]) for edge in (0.0, 1.0))
+        shares = shares_of(estimate, self.options)
         return CellResult(
             trained.name,
             dict(zip(groups, trained.rows, strict=True)),
             self.found.counts[cell],
             dict(zip(groups, known.tolist(), strict=True)),
             {
-                g: figure(shares[0, k], low[:, k], high[:, k], self.options)
+                g: figure(shares, ("share",), partial(_of_group, k=k))
                 for k, g in enumerate(groups)
             },
             None if trained.trained is None else trained.trained.slope,
@@ -216,6 +219,8 @@ class Measurement:
             "per_cell": audit.per_cell,
             "smoothing": audit.smoothing,
             "level": audit.level,
+            "interval": "bootstrap" if self.options.resamples(self.quantifier) else audit.interval,
+            "target": audit.target,
             "replicates": audit.replicates,
             "seed": audit.seed,
         }
@@ -225,6 +230,10 @@ class Measurement:
         if audit.scores is not None:
             return "none: scores of " + ", ".join(self.fitted.auxiliary.features.names)
         return "logistic" if audit.learner is None else str(audit.learner)
+
+
+def _of_group(rates: FloatArray, k: int) -> FloatArray:
+    return rates[..., k]
 
 
 def _versions() -> dict[str, str]:

@@ -23,50 +23,17 @@ from sklearn.base import clone
 from quantifair.calibration import fit_calibration
 from quantifair.quantifiers.base import Labelled
 from quantifair.quantifiers.mixture import EDGES
-from quantifair.sketch import (
-    Points,
-    Sketch,
-    joint_resolution,
-    nested_bins,
-    unpack_cells,
-)
+from quantifair.sketch import Points, joint_resolution, nested_bins, unpack_cells
 
 if TYPE_CHECKING:
+    from quantifair.intervals.sample import Sample
     from quantifair.quantifiers.base import FloatArray, IntArray, Quantifier
+    from quantifair.sketch import Sketch
 
 BLOCK = 250
 """Replicates drawn from one random stream; fixed, so that workers don't change the answer."""
 
 MOST_POINTS = 2_000
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Auxiliary people of one cell: their scores, and the group that is known of them.
-
-    Attributes
-    ----------
-    scores
-        Score vectors, shape ``(people, groups)``.
-    codes
-        Group of each, as the number of the score's column.
-    weights
-        Weight of each.
-    clusters
-        Person of each row where people repeat, else ``None``; clusters are drawn whole.
-    """
-
-    scores: FloatArray
-    codes: IntArray
-    weights: FloatArray
-    clusters: IntArray | None = None
-
-    @property
-    def labelled(self) -> Labelled:
-        """The sample as a quantifier reads it."""
-        groups = np.arange(self.scores.shape[1])[:, None]
-        counts = np.where(self.codes == groups, self.weights, 0.0)
-        return Labelled(Points(self.scores, self.weights), counts)
 
 
 def replicate_prevalences(

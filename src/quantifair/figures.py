@@ -1,0 +1,152 @@
+"""From rates with their spread to the figures of a result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quantifair import disparity
+from quantifair.results import (
+    RATES,
+    Figure,
+    GroupResult,
+    MeasureResult,
+    PairResult,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from quantifair.quantifiers.base import FloatArray
+    from quantifair.spread import Spread
+
+    Function = Callable[[FloatArray], FloatArray]
+
+
+def group_results(
+    spread: Spread, groups: Sequence[str], attributes: Sequence[dict[str, str]]
+) -> tuple[GroupResult, ...]:
+    """Return the figures of each group."""
+    known = [r for r in RATES if r in spread.rates and r != "selection_rate"]
+
+    def of(rate: str, k: int) -> Figure:
+        return figure(spread, (rate,), lambda rates: rates[..., k])
+
+    return tuple(
+        GroupResult(
+            name,
+            dict(attributes[k]),
+            of("count", k),
+            of("share", k),
+            of("selection_rate", k),
+            **{rate: of(rate, k) for rate in known},
+        )
+        for k, name in enumerate(groups)
+    )
+
+
+def measure_results(spread: Spread, groups: Sequence[str]) -> dict[str, MeasureResult]:
+    """Return every disparity that the rates allow."""
+    return {
+        name: _measure(spread, name, measure, groups)
+        for name, measure in disparity.MEASURES.items()
+        if set(measure.rates) <= set(spread.rates)
+    }
+
+
+def _measure(
+    spread: Spread, name: str, measure: disparity.Measure, groups: Sequence[str]
+) -> MeasureResult:
+    signed = measure.signed and len(groups) == 2
+    # Where groups are equal, the largest minus the smallest departs in so many directions.
+    degrees = (len(groups) - 1) * len(measure.rates)
+    figures = {
+        kind: figure(spread, measure.rates, function, choose, degrees=degrees)
+        for kind, (function, choose) in disparity.kinds(signed=measure.signed).items()
+    }
+    return MeasureResult(
+        name,
+        measure.meaning,
+        f"{groups[1]} minus {groups[0]}" if signed else "largest minus smallest",
+        signed,
+        **figures,
+        pairs=_pairs(spread, measure.rates, groups),
+    )
+
+
+def _pairs(
+    spread: Spread, names: tuple[str, ...], groups: Sequence[str]
+) -> tuple[PairResult, ...]:
+    if len(names) > 1:
+        return ()
+    return tuple(
+        PairResult(
+            groups[other],
+            groups[one],
+            figure(spread, names, lambda rates, a=one, b=other: rates[..., b] - rates[..., a]),
+            figure(
+                spread,
+                names,
+                lambda rates, a=one, b=other: rates[..., b] / rates[..., a],
+                most=np.inf,
+            ),
+        )
+        for one, other in disparity.pairs(len(groups))
+    )
+
+
+def figure(
+    spread: Spread,
+    names: Sequence[str],
+    function: Function,
+    choose: Callable[..., FloatArray] = np.max,
+    *,
+    degrees: int = 1,
+    most: float = 1.0,
+) -> Figure:
+    """Return a function of the rates with its interval; an undefined ratio is 0 to ``most``."""
+    rates = [spread.values(name, degrees) for name in names]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = float(choose(np.array([function(r[0]) for r in rates])))
+        if not np.isfinite(estimate):
+            return Figure(None)
+        if len(rates[0]) == 1:
+            return Figure(estimate)
+        possible = [[function(corner) for corner in _corners(r, n)] for r, n in zip(rates, names, strict=True)]
+    low = [_extreme(values, np.min, 0.0) for values in possible]
+    high = [_extreme(values, np.max, most) for values in possible]
+    below, above = spread.ends(low, high, choose)
+    return Figure(estimate, min(below, estimate), max(above, estimate))
+
+
+def _extreme(values: list[FloatArray], choose: Callable[..., FloatArray], undefined: float) -> FloatArray:
+    stacked = np.stack(values)
+    return np.asarray(choose(np.where(np.isnan(stacked), undefined, stacked), axis=0))
+
+
+def _corners(rates: FloatArray, name: str) -> list[FloatArray]:
+    """Return other values of a rate with what is undefined filled in all ways that may be extreme.
+
+    Where a group is empty its rates are undefined, so anything between 0 and 1 is possible there;
+    where there is no answer at all, any number of people is. Disparities are greatest where each of
+    these is 0 or 1, whichever of the groups they are, and least where all are the mean of the
+    others.
+    """
+    estimate, others = rates[0], rates[1:]
+    undefined = np.isnan(others)
+    if not undefined.any():
+        return [others]
+    most = estimate.sum() if name == "count" else 1.0
+    found = [np.where(undefined, _mean_of_defined(others), others)]
+    group = np.arange(rates.shape[-1])
+    for first in range(len(group) + 1):
+        for high in (group < first, group >= first):
+            found.append(np.where(undefined, np.where(high, most, 0.0), others))
+    return found
+
+
+def _mean_of_defined(rates: FloatArray) -> FloatArray:
+    defined = ~np.isnan(rates)
+    total = np.where(defined, rates, 0.0).sum(axis=-1, keepdims=True)
+    return np.asarray(total / np.maximum(defined.sum(axis=-1, keepdims=True), 1))

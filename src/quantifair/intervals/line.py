@@ -1,0 +1,101 @@
+"""Two groups: the prevalences that are not ruled out, in closed form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quantifair.intervals.moments import Moments
+    from quantifair.quantifiers.base import FloatArray
+
+_STEPS = 129
+_ANGLES = (1 - np.cos(np.linspace(0, np.pi, _STEPS))) / 2
+"""Denser at the ends, where the edge of a region turns."""
+
+
+def least_deviance(cell: Moments) -> float:
+    """Smallest deviance on [0, 1]; the deviance has no minimum between its zero and the ends."""
+    slope = cell.means[1, 0] - cell.means[0, 0]
+    zero = (cell.mean[0] - cell.means[0, 0]) / slope if slope else 0.0
+    return float(_deviance(cell, np.array([0.0, 1.0, min(max(zero, 0.0), 1.0)])).min())
+
+
+def range_below(cell: Moments, most: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Least and greatest prevalence of the second group with a deviance of at most ``most``.
+
+    The deviance is a ratio of two quadratics, so that the ends are roots of a third. As with
+    Fieller's intervals, nothing is divided by the difference between the groups' mean scores.
+    """
+    quadratic = _quadratic(cell, most)
+    roots = _roots(*quadratic)
+    ends = np.stack([np.zeros_like(most), np.ones_like(most)])
+    second, first, constant = quadratic
+    inside = (second * ends + first) * ends + constant <= 0
+    candidates = np.concatenate([np.where(inside, ends, np.nan), roots])
+    low, high = (f(candidates, axis=0) for f in (np.fmin.reduce, np.fmax.reduce))
+    nearest = _nearest(cell)
+    return np.where(np.isnan(low), nearest, low), np.where(np.isnan(high), nearest, high)
+
+
+def edge(cells: Sequence[Moments], most: float) -> FloatArray:
+    """Return prevalences on the edge of the region that one or two cells do not rule out.
+
+    The region holds the prevalences whose deviances, summed over independent cells, are at most
+    ``most`` above their least. Rates, their differences and ratios rise or fall with each cell's
+    prevalence, so that they are extreme on its edge.
+
+    Returns
+    -------
+    FloatArray
+        Shape ``(points, cells, groups)``.
+    """
+    first, *others = cells
+    low, high = range_below(first, np.array([most + least_deviance(first)]))
+    if not others:
+        return _two_sided(np.stack([low, high]))
+    (other,) = others
+    along = low + (high - low) * _ANGLES
+    spent = _deviance(first, along) - least_deviance(first)
+    left = np.maximum(most - spent, 0.0) + least_deviance(other)
+    ends = np.stack(range_below(other, left))
+    both = np.stack([np.broadcast_to(along, ends.shape), ends], axis=-1)
+    return _two_sided(both.reshape(-1, 2))
+
+
+def _two_sided(second: FloatArray) -> FloatArray:
+    return np.stack([1 - second, second], axis=-1)
+
+
+def _deviance(cell: Moments, second: FloatArray) -> FloatArray:
+    return cell.deviance(_two_sided(second))
+
+
+def _nearest(cell: Moments) -> float:
+    ends = np.array([0.0, 1.0])
+    return float(ends[np.argmin(_deviance(cell, ends))])
+
+
+def _quadratic(cell: Moments, most: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Coefficients of excess(q)^2 - most * variance(q), the highest first."""
+    start = cell.mean[0] - cell.means[0, 0]
+    slope = cell.means[1, 0] - cell.means[0, 0]
+    within = cell.within[:, 0, 0] / cell.people
+    sampling = cell.sampling[:, 0, 0]
+    return (
+        slope**2 - most * (sampling[0] + sampling[1]),
+        -2 * start * slope - most * (within[1] - within[0] - 2 * sampling[0]),
+        start**2 - most * (within[0] + sampling[0]),
+    )
+
+
+def _roots(second: FloatArray, first: FloatArray, constant: FloatArray) -> FloatArray:
+    """Roots in [0, 1], NaN elsewhere; written so that nearly equal numbers are not subtracted."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(first**2 - 4 * second * constant)
+        large = -(first + np.copysign(root, first)) / 2
+        roots = np.stack([large / second, constant / large])
+    return np.where((roots >= 0) & (roots <= 1), roots, np.nan)
