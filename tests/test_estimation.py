@@ -1,216 +1,30 @@
-"""Estimation: from prevalences with replicates to figures, every step by hand."""
+"""Estimation: one cell's prevalences, and what their uncertainty follows from."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 
-from quantifair import disparity
 from quantifair.calibration import Calibration
-from quantifair.cells import ACCEPTED, DECISIONS, LABELLED, Cell, Deployment
+from quantifair.cells import Cell, Deployment
 from quantifair.diagnostics import Caution
-from quantifair.estimation import (
-    CellEstimate,
-    Options,
-    TrainedCell,
-    all_rates,
-    estimate_cell,
-    figure,
-    group_results,
-    joint_counts,
-    measure_results,
-)
+from quantifair.estimation import CellEstimate, Options, TrainedCell, estimate_cell
 from quantifair.intervals import Sample
 from quantifair.learner import Scorer
-from quantifair.quantifiers import CC, PACC, PCC, SLD, HDy
+from quantifair.quantifiers import CC, MLPE, PACC, PCC, SLD, HDy
 from quantifair.sketch import Sketch
 from quantifair.training import Trained
 
 GROUPS = ["man", "woman"]
-ATTRIBUTES = [{"sex": "man"}, {"sex": "woman"}]
-
-
-def cell(prevalences, people=100.0, known=None) -> CellEstimate:
-    """A cell with an estimate and replicates of its prevalences."""
-    rows = np.array(prevalences, dtype=float)
-    known = np.zeros(rows.shape[1]) if known is None else np.array(known, dtype=float)
-    return CellEstimate(rows[0], rows[1:], people, known)
-
-
-def rates_of(selection, share=None, count=None) -> dict[str, np.ndarray]:
-    """Rates with the estimate in front and replicates behind."""
-    rates = np.array(selection, dtype=float)
-    share = np.full(rates.shape, 1 / rates.shape[1]) if share is None else np.array(share)
-    count = share * 1000 if count is None else np.array(count)
-    return {"share": share, "count": count, "selection_rate": rates}
-
-
-# Counts
 
 
 def test_counts_are_the_unknown_by_prevalence_and_the_known_by_group():
-    one = cell([[0.25, 0.75], [0.5, 0.5]], people=40, known=[3, 1])
+    one = CellEstimate(
+        np.array([0.25, 0.75]), 40, np.array([3, 1]), replicates=np.array([[0.5, 0.5]])
+    )
     assert one.counts.tolist() == [[13, 31], [23, 21]]
-
-
-def test_groups_of_a_cell_may_be_added_up():
-    summed = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    one = cell([[0.2, 0.3, 0.5], [0.4, 0.4, 0.2]], people=10, known=[1, 2, 4]).merged(summed)
-    assert one.counts == pytest.approx(np.array([[7 + 5, 3 + 2], [6 + 5, 4 + 2]]))
-
-
-def test_cells_are_arranged_by_label_decision_and_group():
-    estimates = {
-        c: cell([[0.1, 0.9], [0.5, 0.5]], people=10.0 * (1 + i))
-        for i, c in enumerate(DECISIONS + LABELLED)
-    }
-    decided, labelled = joint_counts(estimates)
-    assert decided[0].tolist() == [[1, 9], [2, 18]]
-    for i, c in enumerate(LABELLED):
-        assert labelled[0, c.label, c.decision].tolist() == [3 + i, 27 + 9 * i]
-    assert joint_counts({c: estimates[c] for c in DECISIONS})[1] is None
-
-
-def test_rates_are_those_that_labels_allow():
-    even = [[0.5, 0.5], [0.5, 0.5]]
-    of_labels = {
-        "true_positive_rate",
-        "false_positive_rate",
-        "true_negative_rate",
-        "positive_predictive_value",
-        "negative_predictive_value",
-    }
-
-    def known(cells):
-        return set(all_rates({c: cell(even) for c in cells})) & of_labels
-
-    assert known(DECISIONS) == set()
-    assert known(DECISIONS + ACCEPTED) == {"positive_predictive_value"}
-    assert known(DECISIONS + LABELLED) == of_labels
-
-
-# Figures
-
-
-def test_an_interval_reaches_outwards_to_a_replicate():
-    replicates = np.arange(11) / 10
-    found = figure(0.5, replicates, replicates, Options(level=0.5))
-    assert (found.low, found.high) == (0.2, 0.8)
-
-
-def test_an_interval_contains_its_estimate():
-    replicates = np.linspace(0.4, 0.6, 21)
-    assert figure(0.1, replicates, replicates, Options()).low == 0.1
-    assert figure(0.9, replicates, replicates, Options()).high == 0.9
-
-
-def test_a_number_that_is_not_finite_is_not_estimated():
-    for number in (np.nan, np.inf):
-        found = figure(number, np.zeros(3), np.ones(3), Options())
-        assert (found.estimate, found.low, found.high) == (None, None, None)
-
-
-def test_without_replicates_there_is_no_interval():
-    found = figure(0.3, np.empty(0), np.empty(0), Options())
-    assert (found.estimate, found.low, found.high) == (0.3, None, None)
-
-
-def test_the_figures_of_a_group_are_its_rates():
-    rates = rates_of([[0.6, 0.2], [0.5, 0.1], [0.7, 0.4]])
-    man, woman = group_results(rates, GROUPS, ATTRIBUTES, Options(level=0.5))
-    assert (woman.name, woman.attributes) == ("woman", {"sex": "woman"})
-    assert (woman.selection_rate.estimate, woman.selection_rate.low) == (0.2, 0.1)
-    assert man.selection_rate.high == 0.7
-    assert (man.count.estimate, man.share.estimate) == (500, 0.5)
-    assert woman.true_positive_rate is None
-
-
-def test_disparities_of_two_groups_are_the_second_minus_the_first():
-    rates = rates_of([[0.6, 0.2], [0.5, 0.1], [0.7, 0.4]])
-    found = measure_results(rates, GROUPS, Options(level=0.5))["demographic_parity"]
-    assert found.direction == "woman minus man"
-    assert found.signed
-    assert found.difference.estimate == pytest.approx(-0.4)
-    assert (found.difference.low, found.difference.high) == pytest.approx((-0.4, -0.3))
-    assert found.ratio.estimate == pytest.approx(1 / 3)
-    assert (found.ratio.low, found.ratio.high) == pytest.approx((0.2, 4 / 7))
-    assert found.variance.estimate == pytest.approx(0.04)
-
-
-def test_disparities_of_three_groups_are_largest_minus_smallest_and_by_pair():
-    groups = ["a", "b", "c"]
-    rates = rates_of([[0.5, 0.2, 0.8], [0.5, 0.4, 0.8]])
-    found = measure_results(rates, groups, Options())["demographic_parity"]
-    assert found.direction == "largest minus smallest"
-    assert not found.signed
-    assert found.difference.estimate == pytest.approx(0.6)
-    assert found.difference.low == pytest.approx(0.4)
-    assert found.ratio.estimate == pytest.approx(0.25)
-    assert found.variance.estimate == pytest.approx(0.06)
-    pairs = {(p.group, p.reference): p for p in found.pairs}
-    assert list(pairs) == [("b", "a"), ("c", "a"), ("c", "b")]
-    assert pairs["c", "b"].difference.estimate == pytest.approx(0.6)
-    assert pairs["b", "a"].difference.estimate == pytest.approx(-0.3)
-    assert pairs["c", "b"].ratio.estimate == pytest.approx(4.0)
-    assert pairs["c", "b"].ratio.low == pytest.approx(2.0)
-
-
-# What replicates leave open
-
-
-def test_a_ratio_over_a_rate_that_may_be_zero_has_no_upper_end():
-    selection = [[0.1, 0.5], *[[0.0, 0.5]] * 5, *[[0.1, 0.5]] * 45]
-    (pair,) = measure_results(rates_of(selection), GROUPS, Options())["demographic_parity"].pairs
-    assert pair.ratio.estimate == pytest.approx(5)
-    assert pair.ratio.low == pytest.approx(5)
-    assert pair.ratio.high == np.inf
-
-
-def test_a_ratio_of_zeros_may_be_anything():
-    selection = [[0.1, 0.5], *[[0.0, 0.0]] * 50]
-    found = measure_results(rates_of(selection), GROUPS, Options())["demographic_parity"]
-    assert (found.pairs[0].ratio.low, found.pairs[0].ratio.high) == (0, np.inf)
-    assert (found.ratio.low, found.ratio.high) == (0, 1)
-    zero = rates_of([[0.0, 0.5], [0.1, 0.5]])
-    undefined = measure_results(zero, GROUPS, Options())["demographic_parity"].pairs[0].ratio
-    assert undefined.estimate is None
-
-
-@pytest.mark.parametrize("groups", [2, 3, 4])
-@pytest.mark.parametrize("measure", ["demographic_parity", "equal_opportunity"])
-def test_a_rate_that_a_replicate_leaves_undefined_may_be_anything(groups, measure):
-    """The interval of a single replicate is the range over all that its rates may be."""
-    rng = np.random.default_rng(groups)
-    grid = np.array(list(product(np.linspace(0, 1, 9), repeat=groups)))
-    for undefined in product([False, True], repeat=groups):
-        replicate = rng.integers(1, 9, groups) / 8
-        rates = rates_of([replicate, np.where(undefined, np.nan, replicate)])
-        rates["true_positive_rate"] = rates["selection_rate"]
-        found = measure_results(rates, [str(k) for k in range(groups)], Options())[measure]
-        possible = np.where(undefined, grid, replicate)
-        names = ("selection_rate", "true_positive_rate")
-        within = disparity.disparities(dict.fromkeys(names, possible))[measure]
-        for kind in ("difference", "ratio"):
-            shown, values = getattr(found, kind), np.nan_to_num(within[kind])
-            if shown.estimate is not None:
-                assert shown.low == pytest.approx(values.min())
-                assert shown.high == pytest.approx(values.max())
-        # The least variance may lie between the points of the grid.
-        assert found.variance.low <= within["variance"].min() + 1e-12
-        assert found.variance.high == pytest.approx(within["variance"].max())
-
-
-def test_a_count_that_a_replicate_leaves_undefined_may_be_everybody():
-    rates = rates_of([[0.5, 0.5], [np.nan, np.nan]], share=[[0.4, 0.6], [np.nan, np.nan]])
-    man, woman = group_results(rates, GROUPS, ATTRIBUTES, Options())
-    assert (man.share.low, man.share.high) == (0, 1)
-    assert (woman.count.estimate, woman.count.low, woman.count.high) == (600, 0, 1000)
-
-
-# One cell
 
 
 def scored(people=200, seed=0):
@@ -236,7 +50,7 @@ def deployed(scores, known=(0.0, 0.0)) -> Deployment:
 
 
 def estimated(cell_, deployment, quantifier=None, **options) -> CellEstimate:
-    options = Options(**{"replicates": 40} | options)
+    options = Options(**{"replicates": 40, "interval": "bootstrap"} | options)
     return estimate_cell(Cell(1), cell_, deployment, quantifier or SLD(), GROUPS, options)
 
 
@@ -265,8 +79,35 @@ def test_smoothing_adds_one_person_spread_as_the_auxiliary_shares():
     codes[:60] = 0
     one, deployment = trained(scores, codes), deployed(scored(19, seed=1)[0])
     rough, smooth = (estimated(one, deployment, smoothing=s) for s in (False, True))
-    assert smooth.prevalence == pytest.approx((rough.prevalence * 19 + one.shares) / 20)
-    assert smooth.replicates == pytest.approx((rough.replicates * 19 + one.shares) / 20)
+    assert smooth.counts == pytest.approx((rough.counts * 19 + 19 * one.shares) / 20)
+
+
+def test_smoothing_is_the_same_for_score_intervals():
+    scores, codes = scored()
+    one, deployment = trained(scores, codes), deployed(scored(19, seed=1)[0], known=(2.0, 5.0))
+    found = estimated(one, deployment, smoothing=True, interval="score")
+    counted = found.counted
+    assert found.prevalence * counted.unknown + counted.known == pytest.approx(found.counts[0])
+
+
+@pytest.mark.parametrize("quantifier", [CC(), PCC(), MLPE()])
+def test_estimators_that_assume_no_shift_are_resampled(quantifier):
+    one, deployment = trained(*scored()), deployed(scored(120, seed=1)[0])
+    found = estimated(one, deployment, quantifier, interval="score")
+    assert (found.replicates.shape, found.moments) == ((40, 2), None)
+
+
+@pytest.mark.parametrize("quantifier", [SLD(), PACC(), HDy()])
+def test_estimators_that_correct_for_shift_invert_the_score(quantifier):
+    one, deployment = trained(*scored()), deployed(scored(120, seed=1)[0])
+    found = estimated(one, deployment, quantifier, interval="score")
+    assert found.replicates.shape == (0, 2)
+    assert found.moments.people == 120
+
+
+def test_without_intervals_nothing_is_resampled_or_kept():
+    found = estimated(trained(*scored()), deployed(scored()[0]), interval="none")
+    assert (found.replicates.shape, found.moments) == ((0, 2), None)
 
 
 def test_a_cell_without_training_has_no_answer():

@@ -137,7 +137,9 @@ def pairs(groups: int) -> list[tuple[int, int]]:
     return list(combinations(range(groups), 2))
 
 
-def kinds(*, signed: bool) -> dict[str, tuple[Callable[..., FloatArray], Callable[..., FloatArray]]]:
+def kinds(
+    *, signed: bool
+) -> dict[str, tuple[Callable[..., FloatArray], Callable[..., FloatArray]]]:
     """Return the kinds of disparity: a function of rates, and which of several rates' is worst."""
     return {
         "difference": (partial(difference, signed=signed), np.max),

@@ -164,7 +164,9 @@ def estimate_cell(
     sketch, known = deployment.sketches[cell], deployment.known[cell]
     if not sketch.rows:
         found = [] if known.sum() else [_empty_cell(trained.name)]
-        return CellEstimate(nothing * 0, 0.0, known, draws * 0, cautions=tuple(found))
+        return CellEstimate(
+            np.zeros_like(nothing), 0.0, known, np.zeros_like(draws), cautions=tuple(found)
+        )
     doubts, trusted = _doubts(trained.name, trained.trained, quantifier)
     unanswered = CellEstimate(nothing, sketch.weight, known, draws, cautions=tuple(doubts))
     if not trusted:
@@ -211,9 +213,7 @@ def _uncertainty(
         return {"replicates": draws, "people": people}
     if options.interval == "none":
         return {}
-    moments = Moments.of(
-        trained.sample, sketch, people, population=options.target == "population"
-    )
+    moments = Moments.of(trained.sample, sketch, people, population=options.target == "population")
     return {"moments": moments, "people": people}
 
 

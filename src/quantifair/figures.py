@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,25 +76,23 @@ def _measure(
     )
 
 
-def _pairs(
-    spread: Spread, names: tuple[str, ...], groups: Sequence[str]
-) -> tuple[PairResult, ...]:
+def _pairs(spread: Spread, names: tuple[str, ...], groups: Sequence[str]) -> tuple[PairResult, ...]:
     if len(names) > 1:
         return ()
-    return tuple(
-        PairResult(
-            groups[other],
-            groups[one],
-            figure(spread, names, lambda rates, a=one, b=other: rates[..., b] - rates[..., a]),
-            figure(
-                spread,
-                names,
-                lambda rates, a=one, b=other: rates[..., b] / rates[..., a],
-                most=np.inf,
-            ),
-        )
-        for one, other in disparity.pairs(len(groups))
-    )
+    found = []
+    for one, other in disparity.pairs(len(groups)):
+        minus = figure(spread, names, partial(_minus, one=one, other=other))
+        over = figure(spread, names, partial(_over, one=one, other=other), most=np.inf)
+        found.append(PairResult(groups[other], groups[one], minus, over))
+    return tuple(found)
+
+
+def _minus(rates: FloatArray, *, one: int, other: int) -> FloatArray:
+    return np.asarray(rates[..., other] - rates[..., one])
+
+
+def _over(rates: FloatArray, *, one: int, other: int) -> FloatArray:
+    return np.asarray(rates[..., other] / rates[..., one])
 
 
 def figure(
@@ -113,14 +112,19 @@ def figure(
             return Figure(None)
         if len(rates[0]) == 1:
             return Figure(estimate)
-        possible = [[function(corner) for corner in _corners(r, n)] for r, n in zip(rates, names, strict=True)]
+        possible = [
+            [function(corner) for corner in _corners(r, n)]
+            for r, n in zip(rates, names, strict=True)
+        ]
     low = [_extreme(values, np.min, 0.0) for values in possible]
     high = [_extreme(values, np.max, most) for values in possible]
     below, above = spread.ends(low, high, choose)
     return Figure(estimate, min(below, estimate), max(above, estimate))
 
 
-def _extreme(values: list[FloatArray], choose: Callable[..., FloatArray], undefined: float) -> FloatArray:
+def _extreme(
+    values: list[FloatArray], choose: Callable[..., FloatArray], undefined: float
+) -> FloatArray:
     stacked = np.stack(values)
     return np.asarray(choose(np.where(np.isnan(stacked), undefined, stacked), axis=0))
 
@@ -138,12 +142,10 @@ def _corners(rates: FloatArray, name: str) -> list[FloatArray]:
     if not undefined.any():
         return [others]
     most = estimate.sum() if name == "count" else 1.0
-    found = [np.where(undefined, _mean_of_defined(others), others)]
     group = np.arange(rates.shape[-1])
-    for first in range(len(group) + 1):
-        for high in (group < first, group >= first):
-            found.append(np.where(undefined, np.where(high, most, 0.0), others))
-    return found
+    sides = (side for k in range(len(group) + 1) for side in (group < k, group >= k))
+    extreme = [np.where(undefined, np.where(side, most, 0.0), others) for side in sides]
+    return [np.where(undefined, _mean_of_defined(others), others), *extreme]
 
 
 def _mean_of_defined(rates: FloatArray) -> FloatArray:

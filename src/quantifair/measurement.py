@@ -171,10 +171,7 @@ class Measurement:
             dict(zip(groups, trained.rows, strict=True)),
             self.found.counts[cell],
             dict(zip(groups, known.tolist(), strict=True)),
-            {
-                g: figure(shares, ("share",), partial(_of_group, k=k))
-                for k, g in enumerate(groups)
-            },
+            {g: figure(shares, ("share",), partial(_of_group, k=k)) for k, g in enumerate(groups)},
             None if trained.trained is None else trained.trained.slope,
         )
 

@@ -44,7 +44,10 @@ class Spread(Protocol):
         """
 
     def ends(
-        self, low: Sequence[FloatArray], high: Sequence[FloatArray], choose: Callable[..., FloatArray]
+        self,
+        low: Sequence[FloatArray],
+        high: Sequence[FloatArray],
+        choose: Callable[..., FloatArray],
     ) -> Ends:
         """Return the interval of a figure from its least and greatest values.
 
@@ -87,7 +90,9 @@ class Sampled:
         options: Options,
         summed: FloatArray | None,
     ) -> None:
-        counts = {c: e.counts if summed is None else e.counts @ summed for c, e in estimates.items()}
+        counts = {
+            c: e.counts if summed is None else e.counts @ summed for c, e in estimates.items()
+        }
         self._tail = (1 - options.level) / 2
         self._rates: dict[str, FloatArray] = {}
         for family, cells in families.items():
@@ -104,7 +109,10 @@ class Sampled:
         return self._rates[rate]
 
     def ends(
-        self, low: Sequence[FloatArray], high: Sequence[FloatArray], choose: Callable[..., FloatArray]
+        self,
+        low: Sequence[FloatArray],
+        high: Sequence[FloatArray],
+        choose: Callable[..., FloatArray],
     ) -> Ends:
         """Return quantiles, outwards to the next: between a number and infinity is no mean."""
         below, above = choose(np.stack(low), axis=0), choose(np.stack(high), axis=0)
@@ -142,7 +150,10 @@ class Profiled:
         return self._known[rate, degrees]
 
     def ends(
-        self, low: Sequence[FloatArray], high: Sequence[FloatArray], choose: Callable[..., FloatArray]
+        self,
+        low: Sequence[FloatArray],
+        high: Sequence[FloatArray],
+        choose: Callable[..., FloatArray],
     ) -> Ends:
         """Return the least and the greatest value; of several rates', the worst."""
         return (

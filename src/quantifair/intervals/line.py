@@ -18,10 +18,14 @@ _ANGLES = (1 - np.cos(np.linspace(0, np.pi, _STEPS))) / 2
 
 
 def least_deviance(cell: Moments) -> float:
-    """Smallest deviance on [0, 1]; the deviance has no minimum between its zero and the ends."""
-    slope = cell.means[1, 0] - cell.means[0, 0]
-    zero = (cell.mean[0] - cell.means[0, 0]) / slope if slope else 0.0
-    return float(_deviance(cell, np.array([0.0, 1.0, min(max(zero, 0.0), 1.0)])).min())
+    """Smallest deviance on [0, 1]: at an end, or where its derivative is zero, which is twice."""
+    start, slope = _excess(cell)
+    second, first, constant = _variance(cell)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        zero = start / slope
+        other = -(2 * slope * constant + start * first) / (slope * first + 2 * start * second)
+    inside = np.array([0.0, 1.0, zero, other])
+    return float(_deviance(cell, np.clip(np.nan_to_num(inside), 0, 1)).min())
 
 
 def range_below(cell: Moments, most: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -81,15 +85,25 @@ def _nearest(cell: Moments) -> float:
 
 def _quadratic(cell: Moments, most: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Coefficients of excess(q)^2 - most * variance(q), the highest first."""
-    start = cell.mean[0] - cell.means[0, 0]
-    slope = cell.means[1, 0] - cell.means[0, 0]
-    within = cell.within[:, 0, 0] / cell.people
-    sampling = cell.sampling[:, 0, 0]
+    start, slope = _excess(cell)
+    second, first, constant = _variance(cell)
     return (
-        slope**2 - most * (sampling[0] + sampling[1]),
-        -2 * start * slope - most * (within[1] - within[0] - 2 * sampling[0]),
-        start**2 - most * (within[0] + sampling[0]),
+        slope**2 - most * second,
+        -2 * start * slope - most * first,
+        start**2 - most * constant,
     )
+
+
+def _excess(cell: Moments) -> tuple[np.float64, np.float64]:
+    """The excess is start - slope * q."""
+    return cell.mean[0] - cell.means[0, 0], cell.means[1, 0] - cell.means[0, 0]
+
+
+def _variance(cell: Moments) -> tuple[np.float64, np.float64, np.float64]:
+    """Coefficients of the excess's variance, the highest first."""
+    within, sampling = cell.within[:, 0, 0] / cell.people, cell.sampling[:, 0, 0]
+    first = within[1] - within[0] - 2 * sampling[0]
+    return sampling[0] + sampling[1], first, within[0] + sampling[0]
 
 
 def _roots(second: FloatArray, first: FloatArray, constant: FloatArray) -> FloatArray:

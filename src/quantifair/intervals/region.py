@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Gradient = Callable[[FloatArray], FloatArray]
 
 _SPLITS = 21
+_FINE = np.linspace(0, 1, 20_001)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,9 @@ def extreme_counts(
     found = []
     for scale, spent in _splits(cells, most, people):
         unsure = [c for c in cells if c.moments is not None]
-        points = _points(cells, most - spent, summed, shared) if unsure else np.empty((1, 0, groups))
+        points = (
+            _points(cells, most - spent, summed, shared) if unsure else np.empty((1, 0, groups))
+        )
         counts = np.zeros((len(points), len(cells), groups))
         moving = iter(range(points.shape[1]))
         for c, cell in enumerate(cells):
@@ -110,19 +113,23 @@ def _splits(
         yield np.ones(len(cells)), 0.0
         return
     share = weights / weights.sum()
-    # Wilson's interval of the second cell's share, and somewhat beyond, holds every split allowed.
-    centre = (share[1] * people + most / 2) / (people + most)
-    reach = 1.5 * np.sqrt(most * (share[0] * share[1] * people + most / 4)) / (people + most)
-    for second in np.append(np.linspace(centre - reach, centre + reach, _SPLITS), share[1]):
-        other = np.array([1 - second, second])
-        if 0 < second < 1:
-            spent = 2 * people * float((xlogy(share, share) - xlogy(share, other)).sum())
-            if spent <= most:
-                yield other / share, spent
+    second = _FINE * (1 - 2e-6) + 1e-6
+    spent = (
+        -2
+        * people
+        * (xlogy(share[0], (1 - second) / share[0]) + xlogy(share[1], second / share[1]))
+    )
+    low, high = second[spent <= most][[0, -1]] if (spent <= most).any() else share[[1, 1]]
+    for other in np.append(np.linspace(low, high, _SPLITS), share[1]):
+        both = np.array([1 - other, other])
+        yield both / share, -2 * people * float(xlogy(share, both / share).sum())
 
 
 def _points(
-    cells: Sequence[Counted], most: float, summed: FloatArray, shared: bool  # noqa: FBT001
+    cells: Sequence[Counted],
+    most: float,
+    summed: FloatArray,
+    shared: bool,  # noqa: FBT001
 ) -> FloatArray:
     """Return prevalences of the cells that have moments, ``(points, cells, groups)``."""
     moments = tuple(c.moments for c in cells if c.moments is not None)

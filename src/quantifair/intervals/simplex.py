@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from quantifair.intervals.moments import Moments
     from quantifair.quantifiers.base import FloatArray
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _BARRIER = 1e-4
 _LEAST = 1e-9
-_STEPS = 40
+_STEPS = 25
 _HALVINGS = 30
 _NEAR_EDGE = 0.9
 
@@ -62,7 +62,9 @@ class Region:
             mixed = prevalences[..., c, :, None] * by_cell[..., c, None, :]
             if self.shared:
                 mixed = (prevalences[..., None] * by_cell[..., None, :]).sum(axis=-3)
-            within = np.einsum("...i,gij,...j->...g", by_cell[..., c, :], cell.within, by_cell[..., c, :])
+            within = np.einsum(
+                "...i,gij,...j->...g", by_cell[..., c, :], cell.within, by_cell[..., c, :]
+            )
             sampled = np.einsum("...i,gij,...gj->...g", by_cell[..., c, :], cell.sampling, mixed)
             gradient[..., c, :] = (
                 -2 * by_cell[..., c, :] @ cell.means.T - within / cell.people - 2 * sampled

@@ -8,14 +8,8 @@ from tests.simulation import QUANTIFIERS, FloatArray, draw_scores, name
 from quantifair.calibration import fit_calibration
 from quantifair.disparity import difference, group_rates
 from quantifair.errors import NotIdentifiedError
-from quantifair.intervals import (
-    BLOCK,
-    MOST_POINTS,
-    Sample,
-    _Coarse,
-    _members,
-    replicate_prevalences,
-)
+from quantifair.intervals import Sample, replicate_prevalences
+from quantifair.intervals.bootstrap import BLOCK, MOST_POINTS, _Coarse, _members
 from quantifair.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Quantifier
 from quantifair.sketch import Sketch
 
