@@ -58,7 +58,11 @@ Favourable = Annotated[str | None, typer.Option(help="The favourable decision, i
 Method = Annotated[str, typer.Option("--quantifier", help="cc, pcc, acc, pacc, sld, hdy or mlpe.")]
 Learner = Annotated[str, typer.Option(help="The group classifier: logistic, svm or boosting.")]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
-Replicates = Annotated[int, typer.Option(help="Replicates behind the intervals.")]
+Interval = Annotated[str, typer.Option(help="score, bootstrap or none.")]
+Target = Annotated[
+    str, typer.Option(help="What intervals are about: these rows, or the population behind them.")
+]
+Replicates = Annotated[int, typer.Option(help="Replicates of bootstrap intervals.")]
 Seed = Annotated[int, typer.Option(help="Seed of folds and replicates.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the result as JSON to this file.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
@@ -88,6 +92,8 @@ def audit(  # noqa: PLR0913
     quantifier: Method = "sld",
     learner: Learner = "logistic",
     level: Level = 0.95,
+    interval: Interval = "score",
+    target: Target = "rows",
     replicates: Replicates = 1000,
     seed: Seed = 0,
     truth: Annotated[
@@ -121,6 +127,8 @@ def audit(  # noqa: PLR0913
         learner=_learner(learner),
         quantifier=quantifier,
         level=level,
+        interval=interval,
+        target=target,
         replicates=replicates,
         seed=seed,
     )
@@ -155,6 +163,8 @@ def quantify(  # noqa: PLR0913
     quantifier: Method = "sld",
     learner: Learner = "logistic",
     level: Level = 0.95,
+    interval: Interval = "score",
+    target: Target = "rows",
     replicates: Replicates = 1000,
     seed: Seed = 0,
     json: Json = None,
@@ -175,6 +185,8 @@ def quantify(  # noqa: PLR0913
         learner=_learner(learner),
         quantifier=quantifier,
         level=level,
+        interval=interval,
+        target=target,
         replicates=replicates,
         seed=seed,
     )

@@ -146,6 +146,7 @@ class Profiled:
         if (rate, degrees) not in self._known:
             family, cells = next((f, c) for f, c in self._families.items() if rate in f)
             found = _family_rates(family, cells, self._counts(cells, degrees))
+            found = {name: _with_equality(values) for name, values in found.items()}
             self._known |= {(name, degrees): values for name, values in found.items()}
         return self._known[rate, degrees]
 
@@ -194,3 +195,16 @@ def _family_rates(
         labelled[..., cell.label, cell.decision, :] = counts[..., c, :]
     found = disparity.group_rates(labelled.sum(axis=-3), labelled)
     return {rate: found[rate] for rate in family}
+
+
+def _with_equality(rates: FloatArray) -> FloatArray:
+    """Add equal rates of two groups where one may be above the other, and below.
+
+    A region is connected, but its edge is a set of points.
+    """
+    gap = rates[1:, -1] - rates[1:, 0]
+    if rates.shape[1] != 2 or not len(gap) or not gap.min() < 0 < gap.max():
+        return rates
+    above, below = rates[1 + gap.argmax()], rates[1 + gap.argmin()]
+    share = gap.max() / (gap.max() - gap.min())
+    return np.vstack([rates, (1 - share) * above + share * below])

@@ -12,7 +12,16 @@ if TYPE_CHECKING:
 
     from quantifair.results import AuditResult, Figure, GroupResult, MeasureResult
 
-_SETTINGS = ("quantifier", "learner", "training", "calibrate", "level", "replicates", "seed")
+_SETTINGS = (
+    "quantifier",
+    "learner",
+    "training",
+    "calibrate",
+    "level",
+    "interval",
+    "target",
+    "seed",
+)
 
 
 def summarize(result: AuditResult) -> dict[str, Any]:
@@ -92,13 +101,11 @@ def _verdict(measure: MeasureResult) -> str:
     if found.estimate is None:
         return "No answer: see the warnings for what is missing."
     if found.low is None or found.high is None:
-        return "Without replicates there is no interval, so this may be chance."
-    if not measure.signed:
-        return (
-            "A largest-minus-smallest difference is never below zero; compare the pairs of groups."
-        )
+        return "Without an interval, this may be chance."
     if found.low > 0 or found.high < 0:
         return "The interval excludes zero: chance alone does not explain the difference."
+    if not measure.signed:
+        return "The interval reaches zero: the data do not rule out that groups are treated alike."
     return "The interval includes zero: the data do not tell which group is favoured."
 
 
