@@ -4,7 +4,7 @@ Each replicate draws an auxiliary and a deployment table afresh under prior shif
 group classifier on the one, audits the other, and looks whether the interval holds the disparity
 of the deployment's own rows. Both cells' auxiliary samples are half one group.
 
-Usage: python -m benchmarks.coverage [--trials 1000] [--jobs 2]
+Usage: python -m benchmarks.coverage [--trials 1000] [--jobs 2] [--interval score|bootstrap]
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +24,12 @@ from threadpoolctl import threadpool_limits
 
 from quantifair.cells import DECISIONS, Deployment
 from quantifair.disparity import difference, group_rates
-from quantifair.estimation import Options, TrainedCell, all_rates, estimate_cell, measure_results
+from quantifair.estimation import Options, TrainedCell, estimate_cell
+from quantifair.figures import figure as figure_of
 from quantifair.intervals import Sample
 from quantifair.quantifiers import named_quantifier
 from quantifair.sketch import Sketch
+from quantifair.spread import spread_of
 from quantifair.training import Recipe
 
 RESULTS = Path(__file__).parent / "results" / "coverage.csv"
@@ -38,9 +41,10 @@ AUXILIARY = (500, 2_000)
 DEPLOYMENT = (1_000, 100_000)
 AUC = (0.65, 0.85)
 PREVALENCES = ((0.5, 0.5), (0.3, 0.7), (0.1, 0.2), (0.02, 0.1))
-QUANTIFIERS = ("sld", "pacc")
-FIELDS = ("auxiliary", "deployment", "auc", "rejected", "accepted", "quantifier", "trials",
-          "answered", "coverage", "standard_error", "width", "mean_absolute_error")  # fmt: skip
+METHODS = (("score", "sld"), ("bootstrap", "sld"), ("bootstrap", "pacc"))
+FIELDS = ("auxiliary", "deployment", "auc", "rejected", "accepted", "interval", "quantifier",
+          "trials", "answered", "coverage", "standard_error", "width",
+          "mean_absolute_error")  # fmt: skip
 
 
 def draw(codes: np.ndarray, auc: float, rng: np.random.Generator) -> pd.DataFrame:
@@ -50,8 +54,10 @@ def draw(codes: np.ndarray, auc: float, rng: np.random.Generator) -> pd.DataFram
     return pd.DataFrame(features, columns=[f"x{i}" for i in range(FEATURES)])
 
 
-def trial(setting: tuple[int, int, float, tuple[float, float]], number: int) -> list[dict]:
-    """Audit one draw of both tables with each quantifier."""
+def trial(
+    setting: tuple[int, int, float, tuple[float, float]], number: int, methods: tuple = METHODS
+) -> list[dict]:
+    """Audit one draw of both tables with each kind of interval and quantifier."""
     auxiliary, deployment, auc, prevalences = setting
     rng = np.random.default_rng([number, auxiliary, deployment, int(1000 * auc),
                                  *(int(1000 * p) for p in prevalences)])  # fmt: skip
@@ -72,21 +78,24 @@ def trial(setting: tuple[int, int, float, tuple[float, float]], number: int) -> 
     counts = dict(zip(DECISIONS, sizes, strict=True))
     found = Deployment(sketches, known, deployment, counts, {}, None)
     true = difference(group_rates(np.array(truth))["selection_rate"], signed=True)
-    options = Options(seed=number, replicates=REPLICATES)
-    return [audit(name, trained, found, options, float(true)) for name in QUANTIFIERS]
+    return [audit(*method, trained, found, number, float(true)) for method in methods]
 
 
-def audit(name: str, trained: dict, found: Deployment, options: Options, true: float) -> dict:
+def audit(
+    interval: str, name: str, trained: dict, found: Deployment, seed: int, true: float
+) -> dict:
     """Return whether the interval holds the truth, its width, and the error."""
     quantifier = named_quantifier(name)
+    options = Options(seed=seed, replicates=REPLICATES, interval=interval)
     estimates = {
         c: estimate_cell(c, trained[c], found, quantifier, GROUPS, options) for c in DECISIONS
     }
-    figure = measure_results(all_rates(estimates), GROUPS, options)["demographic_parity"].difference
+    parity = partial(difference, signed=True)
+    figure = figure_of(spread_of(estimates, options), ("selection_rate",), parity)
     if figure.estimate is None:
-        return {"quantifier": name, "answered": False}
+        return {"method": (interval, name), "answered": False}
     return {
-        "quantifier": name,
+        "method": (interval, name),
         "answered": True,
         "covered": figure.low <= true <= figure.high,
         "width": figure.high - figure.low,
@@ -94,9 +103,9 @@ def audit(name: str, trained: dict, found: Deployment, options: Options, true: f
     }
 
 
-def summarise(setting: tuple, trials: list[list[dict]], name: str) -> dict:
+def summarise(setting: tuple, trials: list[list[dict]], method: tuple[str, str]) -> dict:
     """Return a row of the table; trials without an answer are counted, not covered."""
-    rows = [r for t in trials for r in t if r["quantifier"] == name]
+    rows = [r for t in trials for r in t if r["method"] == method]
     answers = [r for r in rows if r["answered"]]
     coverage = float(np.mean([r["covered"] for r in answers])) if answers else float("nan")
     auxiliary, deployment, auc, (rejected, accepted) = setting
@@ -106,7 +115,8 @@ def summarise(setting: tuple, trials: list[list[dict]], name: str) -> dict:
         "auc": auc,
         "rejected": rejected,
         "accepted": accepted,
-        "quantifier": name,
+        "interval": method[0],
+        "quantifier": method[1],
         "trials": len(rows),
         "answered": len(answers),
         "coverage": round(coverage, 4),
@@ -116,10 +126,10 @@ def summarise(setting: tuple, trials: list[list[dict]], name: str) -> dict:
     }
 
 
-def single(setting: tuple, number: int) -> list[dict]:
+def single(setting: tuple, number: int, methods: tuple) -> list[dict]:
     """Run a trial on one thread, so that workers don't fight over cores."""
     with threadpool_limits(1):
-        return trial(setting, number)
+        return trial(setting, number, methods)
 
 
 def stored(path: Path) -> list[dict[str, str]]:
@@ -130,35 +140,50 @@ def stored(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def main(trials: int, jobs: int, path: Path = RESULTS) -> None:
+def settings() -> list[tuple]:
+    """The grid, the same as in the table."""
+    grid = itertools.product(PREVALENCES, AUXILIARY, DEPLOYMENT, AUC)
+    return [(auxiliary, deployment, auc, q) for q, auxiliary, deployment, auc in grid]
+
+
+def main(trials: int, jobs: int, interval: str, path: Path = RESULTS) -> None:
     """Run every setting that is not stored yet; store the table as it grows."""
     path.parent.mkdir(exist_ok=True)
     rows: list[dict] = [*stored(path)]
-    done = {tuple(float(r[k]) for k in FIELDS[:5]) for r in rows}
-    settings = itertools.product(PREVALENCES, AUXILIARY, DEPLOYMENT, AUC)
+    done = {(*(float(r[k]) for k in FIELDS[:5]), r["interval"], r["quantifier"]) for r in rows}
     with Parallel(n_jobs=jobs) as pool:
-        for prevalences, auxiliary, deployment, auc in settings:
-            setting = (auxiliary, deployment, auc, prevalences)
-            if (auxiliary, deployment, auc, *prevalences) in done:
+        for setting in settings():
+            key = (*setting[:3], *setting[3])
+            left = tuple(m for m in METHODS if m[0] == interval and (*key, *m) not in done)
+            if not left:
                 continue
-            found = pool(delayed(single)(setting, number) for number in range(trials))
-            rows += [summarise(setting, found, name) for name in QUANTIFIERS]
+            found = pool(delayed(single)(setting, number, left) for number in range(trials))
+            rows += [summarise(setting, found, method) for method in left]
             write(rows, path)
 
 
 def write(rows: list[dict], path: Path) -> None:
     """Write the table whole, so that a killed run leaves a complete one."""
     unfinished = path.with_suffix(".part")
+    order = [*FIELDS[:5], "interval", "quantifier"]
     with unfinished.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(sorted(rows, key=lambda r: [float(r[k]) for k in FIELDS[:5]]))
+        writer.writerows(sorted(rows, key=lambda r: [_number(r[k]) for k in order]))
     unfinished.replace(path)
+
+
+def _number(value: object) -> tuple[float, str]:
+    try:
+        return float(value), ""  # type: ignore[arg-type]
+    except ValueError:
+        return 0.0, str(value)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--interval", choices=("score", "bootstrap"), default="score")
     arguments = parser.parse_args()
-    main(arguments.trials, arguments.jobs)
+    main(arguments.trials, arguments.jobs, arguments.interval)

@@ -163,7 +163,7 @@ def test_a_true_rate_that_is_not_defined_has_no_error(result):
 
 
 def test_without_interval_nothing_is_covered():
-    row = audited(replicates=0).compare(TRUTH).rows[0]
+    row = audited(interval="none").compare(TRUTH).rows[0]
     assert row.error is not None
     assert row.covered is None
 

@@ -38,8 +38,18 @@ def on_grid(cell: Moments) -> np.ndarray:
 @examples(100)
 @given(moments())
 def test_the_least_deviance_is_the_least_on_the_line(cell: Moments) -> None:
-    least = line.least_deviance(cell)
+    at, least = line.least(cell)
     assert least <= on_grid(cell).min() * (1 + 1e-9) + 1e-9
+    assert cell.deviance(np.array([1 - at, at])) == pytest.approx(least)
+
+
+@examples(100)
+@given(moments())
+def test_where_no_more_than_the_least_is_allowed_its_places_are_left(cell: Moments) -> None:
+    _, least = line.least(cell)
+    low, high = (float(end[0]) for end in line.range_below(cell, np.array([least])))
+    for end in (low, high):
+        assert cell.deviance(np.array([1 - end, end])) == pytest.approx(least, rel=1e-6, abs=1e-9)
 
 
 @examples(100)
@@ -47,7 +57,7 @@ def test_the_least_deviance_is_the_least_on_the_line(cell: Moments) -> None:
 def test_the_range_is_that_of_the_prevalences_with_less_deviance(
     cell: Moments, most: float
 ) -> None:
-    bound = line.least_deviance(cell) + most
+    bound = line.least(cell)[1] + most
     low, high = (float(end[0]) for end in line.range_below(cell, np.array([bound])))
     allowed = GRID[on_grid(cell) <= bound]
     assert 0 <= low <= high <= 1
@@ -74,7 +84,7 @@ def test_the_range_of_a_disparity_is_that_on_a_fine_grid(one: Moments, other: Mo
     deviance = first[:, None] - first.min() + (second - second.min())
     allowed = disparity(GRID[:, None], GRID[None])[deviance <= 3.84]
     allowed = allowed[np.isfinite(allowed)]
-    # Nothing on the grid may lie outside but for the edge's own steps, of which there are 129.
+    # Nothing on the grid may lie outside but for the edge's own steps, of which there are 257.
     if len(allowed) and np.isfinite(found).all():
         assert found.min() <= allowed.min() + 1e-3
         assert found.max() >= allowed.max() - 1e-3

@@ -12,20 +12,25 @@ if TYPE_CHECKING:
     from quantifair.intervals.moments import Moments
     from quantifair.quantifiers.base import FloatArray
 
-_STEPS = 129
+_STEPS = 257
 _ANGLES = (1 - np.cos(np.linspace(0, np.pi, _STEPS))) / 2
 """Denser at the ends, where the edge of a region turns."""
 
 
-def least_deviance(cell: Moments) -> float:
-    """Smallest deviance on [0, 1]: at an end, or where its derivative is zero, which is twice."""
+def least(cell: Moments) -> tuple[float, float]:
+    """Return the prevalence of least deviance and that deviance.
+
+    It lies at an end of [0, 1], or where the deviance's derivative is zero, which is twice.
+    """
     start, slope = _excess(cell)
     second, first, constant = _variance(cell)
     with np.errstate(divide="ignore", invalid="ignore"):
         zero = start / slope
         other = -(2 * slope * constant + start * first) / (slope * first + 2 * start * second)
-    inside = np.array([0.0, 1.0, zero, other])
-    return float(_deviance(cell, np.clip(np.nan_to_num(inside), 0, 1)).min())
+    candidates = np.clip(np.nan_to_num(np.array([0.0, 1.0, zero, other])), 0, 1)
+    deviance = _deviance(cell, candidates)
+    nearest = int(np.argmin(deviance))
+    return float(candidates[nearest]), float(deviance[nearest])
 
 
 def range_below(cell: Moments, most: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -41,7 +46,8 @@ def range_below(cell: Moments, most: FloatArray) -> tuple[FloatArray, FloatArray
     inside = (second * ends + first) * ends + constant <= 0
     candidates = np.concatenate([np.where(inside, ends, np.nan), roots])
     low, high = (f(candidates, axis=0) for f in (np.fmin.reduce, np.fmax.reduce))
-    nearest = _nearest(cell)
+    # Rounding may leave nothing where no more than the least deviance is allowed.
+    nearest, _ = least(cell)
     return np.where(np.isnan(low), nearest, low), np.where(np.isnan(high), nearest, high)
 
 
@@ -58,13 +64,14 @@ def edge(cells: Sequence[Moments], most: float) -> FloatArray:
         Shape ``(points, cells, groups)``.
     """
     first, *others = cells
-    low, high = range_below(first, np.array([most + least_deviance(first)]))
+    base = least(first)[1]
+    low, high = range_below(first, np.array([most + base]))
     if not others:
         return _two_sided(np.stack([low, high]))
     (other,) = others
     along = low + (high - low) * _ANGLES
-    spent = _deviance(first, along) - least_deviance(first)
-    left = np.maximum(most - spent, 0.0) + least_deviance(other)
+    spent = _deviance(first, along) - base
+    left = np.maximum(most - spent, 0.0) + least(other)[1]
     ends = np.stack(range_below(other, left))
     both = np.stack([np.broadcast_to(along, ends.shape), ends], axis=-1)
     return _two_sided(both.reshape(-1, 2))
@@ -76,11 +83,6 @@ def _two_sided(second: FloatArray) -> FloatArray:
 
 def _deviance(cell: Moments, second: FloatArray) -> FloatArray:
     return cell.deviance(_two_sided(second))
-
-
-def _nearest(cell: Moments) -> float:
-    ends = np.array([0.0, 1.0])
-    return float(ends[np.argmin(_deviance(cell, ends))])
 
 
 def _quadratic(cell: Moments, most: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
