@@ -178,7 +178,7 @@ def _workers(backend: str | None, scheduler: str | None) -> Iterator[None]:
             from distributed import Client
         except ImportError as error:
             raise InputError("--scheduler takes Dask: pip install distributed") from error
-        client, backend = Client(scheduler), "dask"
+        client, backend = Client(scheduler), "dask"  # type: ignore[no-untyped-call]
     with client:
         if backend is None:
             yield

@@ -128,7 +128,7 @@ class PACC(_Adjusted):
 
 def _solve_systems(rates: FloatArray, observed: FloatArray) -> FloatArray:
     """Solve each replicate's system; one without a solution is NaN."""
-    known = np.isfinite(rates).all(axis=(-2, -1))
+    known = np.asarray(np.isfinite(rates).all(axis=(-2, -1)))
     finite = np.where(known[..., None, None], rates, 0.0)
     solvable = np.linalg.svd(finite, compute_uv=False)[..., -1] > _SINGULAR
     safe = np.where(solvable[..., None, None], rates, np.eye(rates.shape[-1]))
