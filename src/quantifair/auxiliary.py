@@ -57,7 +57,7 @@ class Auxiliary:
     decider
         The audited classifier where it decides here, or ``None``.
     weights, ids
-        Of each row; ids as text, or ``None``.
+        Of each row; weights with mean one, ids as text, or ``None``.
     cautions
         What is to be said of the table.
     """
@@ -124,6 +124,8 @@ def read_auxiliary(audit: Audit, table: Table, shared: Sequence[str] | None) -> 
     weights = np.ones(data.num_rows)
     if audit.weight is not None:
         weights = checked_weights(data[audit.weight], audit.weight, table.name)
+        # A learner's penalty weighs against their sum, so their scale would change the answer.
+        weights = weights / weights.mean()
     ids = None if audit.id is None else ids_of(data[audit.id], audit.id, table.name)
     return Auxiliary(
         frame,
