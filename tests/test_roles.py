@@ -283,6 +283,31 @@ def test_the_group_of_the_deployment_is_ignored_loudly() -> None:
     assert result.measures == expected.measures
 
 
+def as_r_writes(table: pd.DataFrame, file: Path) -> Path:
+    table.to_csv(file, index=False, na_rep="NA")
+    return file
+
+
+def test_the_na_that_r_writes_among_groups_and_labels_is_missing(tmp_path: Path) -> None:
+    auxiliary, deployment = (words_among_accepted(t) for t in tables())
+    auxiliary["g"] = auxiliary["g"].mask(auxiliary.index % 10 == 0)
+    expected = audited(auxiliary, deployment, label="good", favourable_label="A")
+    here = as_r_writes(auxiliary, tmp_path / "a.csv")
+    there = as_r_writes(deployment, tmp_path / "d.csv")
+    result = audited(here, there, label="good", favourable_label="A")
+    assert {"group_missing", "labels_among_accepted"} <= set(codes(result))
+    assert [group.name for group in result.groups] == ["a", "b"]
+    assert result.measures == expected.measures
+
+
+@pytest.mark.parametrize("word", ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"])
+def test_decisions_that_are_words_for_nothing_are_missing(word: str) -> None:
+    auxiliary, deployment = tables()
+    deployment.loc[::10, "ok"] = word
+    with pytest.raises(InputError, match="15 of 150 rows of the deployment table have no decision"):
+        audited(auxiliary, deployment)
+
+
 def test_people_without_a_group_are_left_out_and_counted() -> None:
     auxiliary, deployment = tables()
     unknown = auxiliary["x"].index % 10 == 0
@@ -471,6 +496,10 @@ def labelled(table: pd.DataFrame) -> pd.DataFrame:
 
 def among_accepted(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(good=table["good"].where(table["ok"] == "yes"))
+
+
+def words_among_accepted(table: pd.DataFrame) -> pd.DataFrame:
+    return among_accepted(table.assign(good=np.where(labelled(table)["good"], "A", "B")))
 
 
 ALL_MEASURES = {

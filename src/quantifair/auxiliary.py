@@ -244,9 +244,9 @@ def _grouped(
         cautions.append(
             Caution(
                 "group_missing",
-                f"{int(missing.sum()):,} of {len(codes):,} auxiliary rows have no group and are "
-                "left out; if people of one group answer less often, the sample is no longer "
-                "representative within groups",
+                f"{int(missing.sum()):,} of {len(codes):,} auxiliary rows have no group (an empty "
+                "field, NA, None or the like) and are left out; if people of one group answer less "
+                "often, the sample is no longer representative within groups",
                 where,
             )
         )

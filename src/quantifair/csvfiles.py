@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 NOTHING = "null"
 """Type of a column without any value."""
 
+MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
+"""Fields that hold no value, wherever text would be out of place."""
+
 _TEXT = "VARCHAR"
 _TYPES = {
     "BOOLEAN": "lower({0}) in ('true', 'false')",
@@ -23,9 +26,9 @@ _TYPES = {
     "TIMESTAMPTZ": "regexp_full_match({0}, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}"
     "([ T][0-9]{{2}}:[0-9]{{2}}(:[0-9]{{2}}([.][0-9]+)?)?(Z|[+-][0-9]{{2}}(:?[0-9]{{2}})?)?)?')",
 }
-_MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 # Not "in (...)", which DuckDB turns into a join that loses the order of the rows.
-_GIVEN = "case when " + " and ".join(f"{{0}} <> '{word}'" for word in _MISSING) + " then {0} end"
+_NOT_MISSING = " and ".join(f"{{0}} <> '{word}'" for word in MISSING_WORDS)
+_GIVEN = f"case when {_NOT_MISSING} then {{0}} end"
 _SEPARATORS = ",;\t|"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quantifair.csvfiles import MISSING_WORDS
 from quantifair.errors import InputError
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _copying(values: Any) -> dict[str, bool]:
 def encode(values: Any, known: Sequence[Any]) -> tuple[IntArray, list[Any]]:
     """Return the position of each value among the known ones, and the unknown values.
 
-    Missing values (null, NaN) and unknown ones get the code ``MISSING``. A value that another
+    Missing values (null, NaN, NA) and unknown ones get the code ``MISSING``. A value that another
     type of column spells otherwise, as True and 'yes' or 1 and '1', is known.
     """
     if isinstance(values, pa.ChunkedArray):
@@ -182,13 +183,17 @@ def distinct(values: Any, column: str, where: str) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that compares across tables: 1, 1.0 and True are the same, NaN is missing."""
+    """Return a value that compares across tables: 1, 1.0 and True are the same.
+
+    NaN is missing, and so are the words for it: R writes NA among text, and no decision, label or
+    group is called that.
+    """
     if isinstance(value, float | Decimal):
         number = float(value)
         if math.isnan(number):
             return None
         return int(number) if number.is_integer() else number
-    return value
+    return None if value in MISSING_WORDS else value
 
 
 def _word(value: Any) -> str:
