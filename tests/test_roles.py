@@ -436,6 +436,25 @@ def test_people_in_both_tables_keep_their_known_group() -> None:
     assert result.warnings[0].message.startswith("8 deployment people")
 
 
+def test_ids_with_leading_zeros_are_the_same_people_in_every_file(tmp_path: Path) -> None:
+    auxiliary = draw(200, 1).assign(person=[f"{i:06d}" for i in range(200)])
+    deployment = auxiliary.drop(columns="g").tail(120)
+    auxiliary.to_csv(tmp_path / "a.csv", index=False)
+    deployment.to_parquet(tmp_path / "d.parquet")
+    result = audited(tmp_path / "a.csv", tmp_path / "d.parquet", id="person")
+    assert codes(result) == ["known_people"]
+    assert result.warnings[0].message.startswith("120 deployment people")
+
+
+def test_ids_of_nobody_in_both_tables_bring_a_caution() -> None:
+    auxiliary = draw(200, 1).assign(person=[f"P{i}" for i in range(200)])
+    deployment = draw(150, 2).drop(columns="g").assign(person=[f"p{i}" for i in range(150)])
+    (caution,) = audited(auxiliary, deployment, id="person").warnings
+    assert caution.code == "nobody_known"
+    assert "no id in column 'person'" in caution.message
+    assert "check that both write ids alike" in caution.message
+
+
 def test_known_people_are_added_to_the_estimate_of_the_others() -> None:
     auxiliary = draw(200, 1).assign(person=range(200))
     others = draw(150, 2).drop(columns="g").assign(person=range(1000, 1150))
@@ -484,7 +503,7 @@ def test_repeated_people_count_once_in_the_intervals() -> None:
 
     assert width(often, id="person") == pytest.approx(width(deployment, id="person"), rel=0.2)
     assert width(often) < 0.7 * width(often, id="person")
-    assert codes(audited(auxiliary, often, id="person")) == ["repeated_people"]
+    assert codes(audited(auxiliary, often, id="person")) == ["repeated_people", "nobody_known"]
 
 
 # Labels.
