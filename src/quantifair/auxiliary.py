@@ -127,6 +127,8 @@ def read_auxiliary(audit: Audit, table: Table, shared: Sequence[str] | None) -> 
         # A learner's penalty weighs against their sum, so their scale would change the answer.
         weights = weights / weights.mean()
     ids = None if audit.id is None else ids_of(data[audit.id], audit.id, table.name)
+    if ids is not None:
+        _check_one_group(audit, ids, [groups[c] for c in codes], table.name)
     return Auxiliary(
         frame,
         features,
@@ -264,6 +266,20 @@ def _grouped(
     groups, parts, codes = _reference_first(audit, groups, parts, codes)
     attributes = [dict(zip(audit.group_columns, p, strict=True)) for p in parts]
     return data, codes, groups, attributes, cautions
+
+
+def _check_one_group(audit: Audit, ids: NDArray[Any], names: list[str], where: str) -> None:
+    of_person: dict[str, set[str]] = {}
+    for person, name in zip(ids, names, strict=True):
+        of_person.setdefault(person, set()).add(name)
+    several = {person: sorted(found) for person, found in of_person.items() if len(found) > 1}
+    if several:
+        person, found = next(iter(several.items()))
+        raise InputError(
+            f"{len(several):,} of {len(of_person):,} people in column {audit.id!r} of {where} have "
+            f"several groups, such as {person!r} with {' and '.join(map(repr, found))}; give each "
+            "one group, leave them out, or check that the ids tell people apart"
+        )
 
 
 def _check_members(codes: IntArray, groups: list[str], where: str) -> None:
