@@ -135,6 +135,40 @@ def test_categories_that_the_auxiliary_table_lacks_are_all_the_same() -> None:
     assert parity(audited(auxiliary, many)) == one
 
 
+def category(zero: Any, one: Any) -> Column:
+    return lambda table, rng: pd.Categorical(
+        np.array([zero, one], dtype=object)[rng.integers(0, 2, len(table))]
+    )
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "message"),
+    [
+        (category(0, 1), category(False, True), "holds text in the auxiliary table but dict"),
+        (category(False, True), category(0, 1), "holds boolean categories in the auxiliary table"),
+    ],
+    ids=["booleans for numbers", "numbers for booleans"],
+)
+def test_categories_of_booleans_are_not_those_of_numbers(
+    here: Column, there: Column, message: str
+) -> None:
+    (auxiliary, _), (_, deployment) = tables(c=here), tables(c=there)
+    with pytest.raises(InputError, match=f"column 'c' {message}"):
+        audited(auxiliary, deployment)
+
+
+@pytest.mark.parametrize("there", [("0", "1"), (0.0, 1.0)], ids=["text", "numbers"])
+def test_categories_that_are_spelt_alike_are_the_same(there: tuple[Any, Any]) -> None:
+    (auxiliary, _), (_, deployment) = tables(c=category(0, 1)), tables(c=category(*there))
+    assert codes(audited(auxiliary, deployment)) == []
+
+
+def test_categories_without_any_value_are_missing() -> None:
+    (auxiliary, _), (_, deployment) = tables(c=category(0, 1)), tables(c=category(None, None))
+    (caution,) = audited(auxiliary, deployment).warnings
+    assert "column 'c' of the deployment table is missing in 100% of the rows" in caution.message
+
+
 # Decisions, labels and groups of any values.
 
 FAVOURABLE = {

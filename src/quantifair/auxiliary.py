@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from quantifair import diagnostics
 from quantifair.cells import Decider
 from quantifair.diagnostics import Caution
 from quantifair.errors import InputError, did_you_mean
+from quantifair.profiles import Profile
 from quantifair.roles import (
     MISSING,
     Binary,
@@ -82,6 +84,11 @@ class Auxiliary:
         if self.label is None or self.decision is None:
             return False
         return bool((self.label[self.decision == 0] == MISSING).all())
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What the features of another table are held against."""
+        return Profile.of(self.frame)
 
     @property
     def clusters(self) -> IntArray | None:

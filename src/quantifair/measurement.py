@@ -191,6 +191,7 @@ class Measurement:
                 "labels only the positive predictive value is reported"
             )
             about.append(Caution("labels_among_accepted", message, "label"))
+        about += self.fitted.auxiliary.profile.cautions(found.features)
         for estimate in self.estimates.values():
             about += [c for c in estimate.cautions if c not in about]
         return tuple(about)

@@ -50,17 +50,23 @@ def kind_of(type_: pa.DataType) -> str | None:
     return "text" if pa.types.is_string_view(type_) else None
 
 
+def _holds_flags(type_: pa.DataType) -> bool:
+    return pa.types.is_dictionary(type_) and pa.types.is_boolean(type_.value_type)
+
+
 @dataclass(frozen=True)
 class Features:
     """The feature columns and how each is read.
 
     Learners get a pandas frame: numbers and booleans as float64 with NaN for what is missing,
-    dates as datetime64, text and categories as text. A column without any value in the auxiliary
-    table is not read of other tables, whatever it holds there.
+    dates as datetime64, text and categories as text. Categories 1 and '1' are the same
+    text; those in ``flags`` are booleans, which as text are not 0 and 1. A column without any
+    value in the auxiliary table is not read of other tables, whatever it holds there.
     """
 
     kinds: dict[str, str]
     empty: frozenset[str] = frozenset()
+    flags: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, table: Table, names: Iterable[str]) -> Features:
@@ -77,7 +83,8 @@ class Features:
                 )
             kinds[name] = kind
         types = {name: table.schema.field(name).type for name in kinds}
-        return cls(kinds, frozenset(n for n, t in types.items() if pa.types.is_null(t)))
+        empty = frozenset(n for n, t in types.items() if pa.types.is_null(t))
+        return cls(kinds, empty, frozenset(n for n, t in types.items() if _holds_flags(t)))
 
     @property
     def names(self) -> list[str]:
@@ -89,12 +96,15 @@ class Features:
         for name, kind in self.kinds.items():
             table.require(name, "feature")
             type_ = table.schema.field(name).type
-            readable = name in self.empty or pa.types.is_null(type_) or kind_of(type_) == kind
-            if not readable:
-                expected = kind if kind == "text" else f"{kind}s"
+            if name in self.empty or pa.types.is_null(type_):
+                continue
+            has_flags = name in self.flags
+            if kind_of(type_) != kind or _holds_flags(type_) != has_flags:
+                plain = kind if kind == "text" else f"{kind}s"
+                expected = "boolean categories" if has_flags else plain
                 raise InputError(
-                    f"column {name!r} holds {expected} in the auxiliary table but {type_} in "
-                    f"{table.name}; give it the same type in both"
+                    f"column {name!r} holds {expected} in the auxiliary table but "
+                    f"{type_} in {table.name}; give it the same type in both"
                 )
 
     def frame(self, columns: Columns, where: str) -> pd.DataFrame:
