@@ -201,6 +201,38 @@ def test_the_favourable_value_is_asked_for_where_it_is_not(values: list[Any]) ->
         Binary.learn(levels, "ok", None, "--favourable")
 
 
+CONTRARY = [
+    "default",
+    "Defaulted",
+    "loan_default",
+    "isDenied",
+    "was rejected",
+    "DECLINED",
+    "refused",
+]
+
+
+@pytest.mark.parametrize("column", [*CONTRARY, "default payment next month", "reject", "deny"])
+@pytest.mark.parametrize("values", [[0, 1], [False, True], ["no", "yes"]], ids=str)
+def test_a_column_whose_name_says_the_opposite_is_asked_about(
+    column: str, values: list[Any]
+) -> None:
+    levels = distinct(pa.array(values), column, "here")
+    with pytest.raises(InputError, match=f"which value of '{column}' is favourable"):
+        Binary.learn(levels, column, None, "--favourable")
+    given = Binary.learn(levels, column, str(values[0]), "--favourable")
+    assert given.decode(pa.array(values), "here").tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [("defaultless", [0, 1]), ("repaid", [False, True]), ("rejected", ["accepted", "declined"])],
+)
+def test_other_columns_are_not(column: str, values: list[Any]) -> None:
+    levels = distinct(pa.array(values), column, "here")
+    assert Binary.learn(levels, column, None, "--favourable").favourable in {1, "accepted"}
+
+
 @pytest.mark.parametrize(
     ("values", "given", "favourable"),
     [

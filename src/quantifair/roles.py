@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -32,6 +33,9 @@ MISSING = -1
 
 _MOST_VALUES = 50
 _FAVOURABLE_WORDS = {"true", "approved", "accepted", "granted", "hired", "admitted"}
+_PLAIN_WORDS = {"1", "true"}
+_CONTRARY_WORDS = {"default", "defaulted", "denied", "deny", "declined", "decline"}
+_CONTRARY_WORDS |= {"rejected", "reject", "refused", "refuse"}
 _SAME_WORDS = {"yes": "true", "no": "false"}
 
 
@@ -51,7 +55,7 @@ def kind_of(type_: pa.DataType) -> str | None:
 
 
 def _holds_flags(type_: pa.DataType) -> bool:
-    return pa.types.is_dictionary(type_) and pa.types.is_boolean(type_.value_type)
+    return bool(pa.types.is_dictionary(type_) and pa.types.is_boolean(type_.value_type))
 
 
 @dataclass(frozen=True)
@@ -247,7 +251,7 @@ class Binary:
             raise InputError(
                 f"{option} {favourable!r} does not occur in {column!r}, which holds {shown}"
             )
-        obvious = _obvious(values)
+        obvious = None if _is_contrary(column, values) else _obvious(values)
         if obvious is None:
             raise InputError(
                 f"which value of {column!r} is favourable? It holds {shown}; say so with {option}"
@@ -285,6 +289,12 @@ def _obvious(values: list[Any]) -> Any:
         return values[words.index("1")] if "1" in words else None
     chosen = [v for v, word in zip(values, words, strict=True) if word in _FAVOURABLE_WORDS]
     return chosen[0] if len(chosen) == 1 else None
+
+
+def _is_contrary(column: str, values: list[Any]) -> bool:
+    """Tell whether 1, True or yes in a column of this name may well be the unfavourable value."""
+    named = set(re.findall("[a-z]+", re.sub("([a-z])([A-Z])", r"\1 \2", column).lower()))
+    return bool(named & _CONTRARY_WORDS) and any(_word(v) in _PLAIN_WORDS for v in values)
 
 
 def group_codes(
