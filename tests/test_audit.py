@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from tests.people import audited, tables
 
 from quantifair import Audit, InputError, SketchMismatchError
 from quantifair.datasets import simulate_lender
@@ -607,17 +609,32 @@ def test_weights_of_the_deployment_make_weighted_rates():
         assert group.count.estimate == pytest.approx(weights[ours].sum(), abs=1e-3)
 
 
-def test_weights_of_the_auxiliary_table_are_the_people_they_stand_for():
+# Weights have mean one, so calibration's ridge weighs a little more against fewer rows.
+@pytest.mark.parametrize(("calibrate", "tolerance"), [(False, 1e-9), (True, 1e-3)])
+def test_weights_of_the_auxiliary_table_are_the_people_they_stand_for(calibrate, tolerance):
     auxiliary = table()
     times = np.random.default_rng(2).integers(1, 4, len(auxiliary))
     repeated = auxiliary.loc[auxiliary.index.repeat(times)]
     deployment = table(300, seed=1)
-    weighted = measured(auxiliary.assign(w=times * 1.0), deployment, weight="w", replicates=0)
-    counted = measured(repeated, deployment, replicates=0)
+    options = {"calibrate": calibrate, "replicates": 0}
+    weighted = measured(auxiliary.assign(w=times * 1.0), deployment, weight="w", **options)
+    counted = measured(repeated, deployment, **options)
     assert "deployment_unweighted" in codes_of(weighted)
     for name, measure in weighted.measures.items():
         expected = counted.measures[name].difference.estimate
-        assert measure.difference.estimate == pytest.approx(expected, abs=1e-9)
+        assert measure.difference.estimate == pytest.approx(expected, abs=tolerance)
+
+
+def test_only_the_proportions_of_the_auxiliary_weights_matter():
+    weights = np.random.default_rng(3).uniform(0.5, 3, 200)
+    found = {}
+    for scale in (1e-4, 1.0, 1e4):
+        auxiliary, deployment = tables(city=None)
+        auxiliary = auxiliary.assign(w=scale * weights)
+        result = audited(auxiliary, deployment, weight="w", replicates=100)
+        found[scale] = result.demographic_parity.difference
+    for scale in (1e-4, 1e4):
+        assert astuple(found[scale]) == pytest.approx(astuple(found[1.0]), abs=1e-6)
 
 
 def test_people_in_both_tables_keep_their_known_group():

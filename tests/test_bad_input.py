@@ -50,6 +50,15 @@ def numbered(table: pd.DataFrame, _: Any) -> Any:
     return [f"{i}" for i in range(len(table))]
 
 
+def paired(table: pd.DataFrame, _: Any) -> Any:
+    """Give the first twenty rows to ten people, and each other row to one."""
+    return [i // 2 if i < 20 else i for i in range(len(table))]
+
+
+def taking_turns(table: pd.DataFrame, _: Any) -> Any:
+    return ["ab"[i % 2] for i in range(len(table))]
+
+
 def every_tenth(value: Any, other: Any) -> Callable[[pd.DataFrame, Any], Any]:
     return lambda table, _: [value if i % 10 == 0 else other for i in range(len(table))]
 
@@ -173,6 +182,10 @@ TABLES = {
     "fractions as ids": both("ids in column 'who' of the auxiliary table",
                              "neither whole numbers nor text", who=each(1.5),
                              roles={"id": "who"}),
+    "people of several groups": bad("10 of 190 people in column 'who' of the auxiliary table",
+                                    "have several groups, such as '0' with 'a' and 'b'; give each",
+                                    auxiliary={"who": paired, "g": taking_turns}, id="who",
+                                    deployment={"who": numbered}),
     # Options.
     "no such quantifier": bad("no quantifier 'sdl'", "did you mean 'sld'", quantifier="sdl"),
     "no such learner": bad("no learner 'forest'", "'logistic'", learner="forest"),

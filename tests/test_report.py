@@ -170,6 +170,15 @@ def test_warnings_settings_and_versions_are_told():
         assert "not legal advice" in plain
 
 
+def test_the_label_that_counts_as_positive_is_told(result, three):
+    told = "deployment rows, 95% intervals; label: stayed=1 counts as +."
+    assert told in squeezed(to_html(result))
+    assert told in to_markdown(result).replace("\\", "")
+    for text in (to_html(three), to_markdown(three)):
+        assert "95% intervals." in text
+        assert "counts as" not in text
+
+
 def test_three_groups_are_shown_in_pairs(three):
     pairs = three.demographic_parity.pairs
     (table,) = (t for t in markdown_tables(to_markdown(three)) if t[0][0] == "demographic parity")

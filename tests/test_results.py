@@ -99,6 +99,8 @@ def test_the_repr_is_one_short_line(result, unknown):
 def test_the_text_shows_every_measure_group_and_warning(unknown, result):
     lines = str(result).splitlines()
     assert lines[0] == "Audit of hired=1 by sex: 200 deployment rows, 95% intervals"
+    assert "label: stayed=1 counts as +" in lines
+    assert "counts as +" not in str(unknown)
     parity = result.demographic_parity.difference
     signed = f"{parity.estimate:+.3f} [{parity.low:+.3f}, {parity.high:+.3f}]"
     shown = next(line for line in lines if line.startswith("demographic_parity"))

@@ -135,6 +135,40 @@ def test_categories_that_the_auxiliary_table_lacks_are_all_the_same() -> None:
     assert parity(audited(auxiliary, many)) == one
 
 
+def category(zero: Any, one: Any) -> Column:
+    return lambda table, rng: pd.Categorical(
+        np.array([zero, one], dtype=object)[rng.integers(0, 2, len(table))]
+    )
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "message"),
+    [
+        (category(0, 1), category(False, True), "holds text in the auxiliary table but dict"),
+        (category(False, True), category(0, 1), "holds boolean categories in the auxiliary table"),
+    ],
+    ids=["booleans for numbers", "numbers for booleans"],
+)
+def test_categories_of_booleans_are_not_those_of_numbers(
+    here: Column, there: Column, message: str
+) -> None:
+    (auxiliary, _), (_, deployment) = tables(c=here), tables(c=there)
+    with pytest.raises(InputError, match=f"column 'c' {message}"):
+        audited(auxiliary, deployment)
+
+
+@pytest.mark.parametrize("there", [("0", "1"), (0.0, 1.0)], ids=["text", "numbers"])
+def test_categories_that_are_spelt_alike_are_the_same(there: tuple[Any, Any]) -> None:
+    (auxiliary, _), (_, deployment) = tables(c=category(0, 1)), tables(c=category(*there))
+    assert codes(audited(auxiliary, deployment)) == []
+
+
+def test_categories_without_any_value_are_missing() -> None:
+    (auxiliary, _), (_, deployment) = tables(c=category(0, 1)), tables(c=category(None, None))
+    (caution,) = audited(auxiliary, deployment).warnings
+    assert "column 'c' of the deployment table is missing in 100% of the rows" in caution.message
+
+
 # Decisions, labels and groups of any values.
 
 FAVOURABLE = {
@@ -165,6 +199,38 @@ def test_the_favourable_value_is_asked_for_where_it_is_not(values: list[Any]) ->
     levels = distinct(pa.array(values), "ok", "here")
     with pytest.raises(InputError, match=r"which value of 'ok' is favourable\? .* --favourable"):
         Binary.learn(levels, "ok", None, "--favourable")
+
+
+CONTRARY = [
+    "default",
+    "Defaulted",
+    "loan_default",
+    "isDenied",
+    "was rejected",
+    "DECLINED",
+    "refused",
+]
+
+
+@pytest.mark.parametrize("column", [*CONTRARY, "default payment next month", "reject", "deny"])
+@pytest.mark.parametrize("values", [[0, 1], [False, True], ["no", "yes"]], ids=str)
+def test_a_column_whose_name_says_the_opposite_is_asked_about(
+    column: str, values: list[Any]
+) -> None:
+    levels = distinct(pa.array(values), column, "here")
+    with pytest.raises(InputError, match=f"which value of '{column}' is favourable"):
+        Binary.learn(levels, column, None, "--favourable")
+    given = Binary.learn(levels, column, str(values[0]), "--favourable")
+    assert given.decode(pa.array(values), "here").tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [("defaultless", [0, 1]), ("repaid", [False, True]), ("rejected", ["accepted", "declined"])],
+)
+def test_other_columns_are_not(column: str, values: list[Any]) -> None:
+    levels = distinct(pa.array(values), column, "here")
+    assert Binary.learn(levels, column, None, "--favourable").favourable in {1, "accepted"}
 
 
 @pytest.mark.parametrize(
@@ -281,6 +347,31 @@ def test_the_group_of_the_deployment_is_ignored_loudly() -> None:
     assert codes(result) == ["group_in_deployment"]
     assert "'g'" in result.warnings[0].message
     assert result.measures == expected.measures
+
+
+def as_r_writes(table: pd.DataFrame, file: Path) -> Path:
+    table.to_csv(file, index=False, na_rep="NA")
+    return file
+
+
+def test_the_na_that_r_writes_among_groups_and_labels_is_missing(tmp_path: Path) -> None:
+    auxiliary, deployment = (words_among_accepted(t) for t in tables())
+    auxiliary["g"] = auxiliary["g"].mask(auxiliary.index % 10 == 0)
+    expected = audited(auxiliary, deployment, label="good", favourable_label="A")
+    here = as_r_writes(auxiliary, tmp_path / "a.csv")
+    there = as_r_writes(deployment, tmp_path / "d.csv")
+    result = audited(here, there, label="good", favourable_label="A")
+    assert {"group_missing", "labels_among_accepted"} <= set(codes(result))
+    assert [group.name for group in result.groups] == ["a", "b"]
+    assert result.measures == expected.measures
+
+
+@pytest.mark.parametrize("word", ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"])
+def test_decisions_that_are_words_for_nothing_are_missing(word: str) -> None:
+    auxiliary, deployment = tables()
+    deployment.loc[::10, "ok"] = word
+    with pytest.raises(InputError, match="15 of 150 rows of the deployment table have no decision"):
+        audited(auxiliary, deployment)
 
 
 def test_people_without_a_group_are_left_out_and_counted() -> None:
@@ -411,6 +502,25 @@ def test_people_in_both_tables_keep_their_known_group() -> None:
     assert result.warnings[0].message.startswith("8 deployment people")
 
 
+def test_ids_with_leading_zeros_are_the_same_people_in_every_file(tmp_path: Path) -> None:
+    auxiliary = draw(200, 1).assign(person=[f"{i:06d}" for i in range(200)])
+    deployment = auxiliary.drop(columns="g").tail(120)
+    auxiliary.to_csv(tmp_path / "a.csv", index=False)
+    deployment.to_parquet(tmp_path / "d.parquet")
+    result = audited(tmp_path / "a.csv", tmp_path / "d.parquet", id="person")
+    assert codes(result) == ["known_people"]
+    assert result.warnings[0].message.startswith("120 deployment people")
+
+
+def test_ids_of_nobody_in_both_tables_bring_a_caution() -> None:
+    auxiliary = draw(200, 1).assign(person=[f"P{i}" for i in range(200)])
+    deployment = draw(150, 2).drop(columns="g").assign(person=[f"p{i}" for i in range(150)])
+    (caution,) = audited(auxiliary, deployment, id="person").warnings
+    assert caution.code == "nobody_known"
+    assert "no id in column 'person'" in caution.message
+    assert "check that both write ids alike" in caution.message
+
+
 def test_known_people_are_added_to_the_estimate_of_the_others() -> None:
     auxiliary = draw(200, 1).assign(person=range(200))
     others = draw(150, 2).drop(columns="g").assign(person=range(1000, 1150))
@@ -459,7 +569,7 @@ def test_repeated_people_count_once_in_the_intervals() -> None:
 
     assert width(often, id="person") == pytest.approx(width(deployment, id="person"), rel=0.2)
     assert width(often) < 0.7 * width(often, id="person")
-    assert codes(audited(auxiliary, often, id="person")) == ["repeated_people"]
+    assert codes(audited(auxiliary, often, id="person")) == ["repeated_people", "nobody_known"]
 
 
 # Labels.
@@ -471,6 +581,10 @@ def labelled(table: pd.DataFrame) -> pd.DataFrame:
 
 def among_accepted(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(good=table["good"].where(table["ok"] == "yes"))
+
+
+def words_among_accepted(table: pd.DataFrame) -> pd.DataFrame:
+    return among_accepted(table.assign(good=np.where(labelled(table)["good"], "A", "B")))
 
 
 ALL_MEASURES = {

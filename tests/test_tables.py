@@ -234,6 +234,8 @@ CSV_COLUMNS = {
     "whole numbers": (["1", "-2", "+3"], pa.int64(), [1, -2, 3]),
     "numbers": (["1", "2.5", "1e3"], pa.float64(), [1.0, 2.5, 1000.0]),
     "all digits of a number": (["0.1", "1e-9"], pa.float64(), [0.1, 1e-9]),
+    "names of digits are text": (["007", "12", ""], pa.string(), ["007", "12", None]),
+    "zeros before a point": (["0", "-0.5", "00.5"], pa.float64(), [0.0, -0.5, 0.5]),
     "long identifiers": (["12345678901234567890"], pa.decimal128(38, 0), [12345678901234567890]),
     "true and false": (["true", "FALSE", "True"], pa.bool_(), [True, False, True]),
     "yes and no are text": (["yes", "no"], pa.string(), ["yes", "no"]),

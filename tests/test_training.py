@@ -422,7 +422,7 @@ def test_people_of_weight_zero_are_not_there():
 
 
 def test_rows_of_one_person_do_not_make_a_group():
-    person = np.where(np.arange(200) % 2 == 1, -(np.arange(200) // 50), np.arange(200))
+    person = np.where(np.arange(200) % 2 == 1, -1 - np.arange(200) // 50, np.arange(200))
     cell = audit(id="person").fit(table(person=person)).cells[DECISIONS[0]]
     assert cell.rows == (50, 50)
     assert cell.people == (50, 4)

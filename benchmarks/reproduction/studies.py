@@ -81,7 +81,7 @@ def store(folder: Path) -> None:
         small = signed_errors(frame, method_names(frame))
         numbers = small.select_dtypes("number").columns
         small[numbers] = small[numbers].round(DIGITS)
-        small = small.astype(dict.fromkeys(small.select_dtypes("float"), "float32"))
+        small = small.astype(dict.fromkeys(method_names(frame), "float32"))
         small.to_parquet(RESULTS / f"{name}.parquet", compression="zstd", index=False)
     paper = {name: trials[name] for name in ("LR", "SVM")}
     pd.concat(map(deviations, paper.values())).to_csv(RESULTS / "deviations.csv", **CSV)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from quantifair import diagnostics
 from quantifair.cells import Decider
 from quantifair.diagnostics import Caution
 from quantifair.errors import InputError, did_you_mean
+from quantifair.profiles import Profile
 from quantifair.roles import (
     MISSING,
     Binary,
@@ -57,7 +59,7 @@ class Auxiliary:
     decider
         The audited classifier where it decides here, or ``None``.
     weights, ids
-        Of each row; ids as text, or ``None``.
+        Of each row; weights with mean one, ids as text, or ``None``.
     cautions
         What is to be said of the table.
     """
@@ -82,6 +84,11 @@ class Auxiliary:
         if self.label is None or self.decision is None:
             return False
         return bool((self.label[self.decision == 0] == MISSING).all())
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What the features of another table are held against."""
+        return Profile.of(self.frame)
 
     @property
     def clusters(self) -> IntArray | None:
@@ -124,7 +131,11 @@ def read_auxiliary(audit: Audit, table: Table, shared: Sequence[str] | None) -> 
     weights = np.ones(data.num_rows)
     if audit.weight is not None:
         weights = checked_weights(data[audit.weight], audit.weight, table.name)
+        # A learner's penalty weighs against their sum, so their scale would change the answer.
+        weights = weights / weights.mean()
     ids = None if audit.id is None else ids_of(data[audit.id], audit.id, table.name)
+    if ids is not None:
+        _check_one_group(audit, ids, [groups[c] for c in codes], table.name)
     return Auxiliary(
         frame,
         features,
@@ -242,9 +253,9 @@ def _grouped(
         cautions.append(
             Caution(
                 "group_missing",
-                f"{int(missing.sum()):,} of {len(codes):,} auxiliary rows have no group and are "
-                "left out; if people of one group answer less often, the sample is no longer "
-                "representative within groups",
+                f"{int(missing.sum()):,} of {len(codes):,} auxiliary rows have no group (an empty "
+                "field, NA, None or the like) and are left out; if people of one group answer less "
+                "often, the sample is no longer representative within groups",
                 where,
             )
         )
@@ -262,6 +273,20 @@ def _grouped(
     groups, parts, codes = _reference_first(audit, groups, parts, codes)
     attributes = [dict(zip(audit.group_columns, p, strict=True)) for p in parts]
     return data, codes, groups, attributes, cautions
+
+
+def _check_one_group(audit: Audit, ids: NDArray[Any], names: list[str], where: str) -> None:
+    of_person: dict[str, set[str]] = {}
+    for person, name in zip(ids, names, strict=True):
+        of_person.setdefault(person, set()).add(name)
+    several = {person: sorted(found) for person, found in of_person.items() if len(found) > 1}
+    if several:
+        person, found = next(iter(several.items()))
+        raise InputError(
+            f"{len(several):,} of {len(of_person):,} people in column {audit.id!r} of {where} have "
+            f"several groups, such as {person!r} with {' and '.join(map(repr, found))}; give each "
+            "one group, leave them out, or check that the ids tell people apart"
+        )
 
 
 def _check_members(codes: IntArray, groups: list[str], where: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from quantifair.errors import InputError
+from quantifair.profiles import STATES, Profile
 from quantifair.roles import MISSING, checked_weights, ids_of
 from quantifair.sketch import Sketch
 
@@ -66,6 +67,8 @@ class Deployment:
         Rows without a decision, and rows without a label in a cell that needs it.
     people
         Hashes of the distinct ids, where an id column is known.
+    features
+        Rows by feature and state: missing, unknown, or in a tenth of the auxiliary values.
     """
 
     sketches: dict[Cell, Sketch]
@@ -74,6 +77,7 @@ class Deployment:
     counts: dict[Cell, int]
     missing: dict[str, int]
     people: NDArray[np.uint64] | None = None
+    features: IntArray = field(default_factory=lambda: np.zeros((0, STATES), dtype=np.int64))
 
     def __add__(self, other: Deployment) -> Deployment:
         people = None
@@ -86,6 +90,7 @@ class Deployment:
             {c: n + other.counts[c] for c, n in self.counts.items()},
             {k: n + other.missing[k] for k, n in self.missing.items()},
             people,
+            self.features + other.features,
         )
 
     def __radd__(self, other: int) -> Deployment:
@@ -177,6 +182,8 @@ class Plan:
         Names of the columns, or ``None``.
     known
         Group of each id that the auxiliary table holds.
+    profile
+        What the features are held against.
     """
 
     cells: tuple[Cell, ...]
@@ -189,6 +196,7 @@ class Plan:
     weight: str | None = None
     id: str | None = None
     known: dict[str, int] = field(default_factory=dict)
+    profile: Profile = field(default_factory=Profile)
 
     @property
     def columns(self) -> list[str]:
@@ -213,7 +221,9 @@ class Plan:
         known = {c: np.zeros(self.groups) for c in self.scorers}
         people = None if self.id is None else np.empty(0, dtype=np.uint64)
         missing = {"decision": 0, **self._without_label(None, None)}
-        return Deployment(sketches, known, 0, dict.fromkeys(self.cells, 0), missing, people)
+        counts = dict.fromkeys(self.cells, 0)
+        features = np.zeros((len(self.profile.edges), STATES), dtype=np.int64)
+        return Deployment(sketches, known, 0, counts, missing, people, features)
 
     def sketch(self, block: Columns, where: str) -> Deployment:
         """Score and count a block of rows."""
@@ -244,7 +254,8 @@ class Plan:
             )
         counts = {c: len(r) for c, r in rows.items()}
         missing = {"decision": _count_missing(decision), **self._without_label(decision, label)}
-        return Deployment(sketches, known, block.num_rows, counts, missing, people)
+        features = self.profile.counts(frame)
+        return Deployment(sketches, known, block.num_rows, counts, missing, people, features)
 
     def _score(
         self, frame: pd.DataFrame, scorer: Scorer, rows: IntArray, cache: dict[str, FloatArray]

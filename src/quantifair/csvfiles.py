@@ -14,18 +14,24 @@ if TYPE_CHECKING:
 NOTHING = "null"
 """Type of a column without any value."""
 
+MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
+"""Fields that hold no value, wherever text would be out of place."""
+
 _TEXT = "VARCHAR"
+# 007 is a name, not a number: as a number it would be that of 7.
+_WHOLE = "regexp_full_match({0}, '[+-]?(0|[1-9][0-9]*)')"
 _TYPES = {
     "BOOLEAN": "lower({0}) in ('true', 'false')",
-    "BIGINT": "regexp_full_match({0}, '[+-]?[0-9]+') and length({0}) < 19",
-    "HUGEINT": "regexp_full_match({0}, '[+-]?[0-9]+') and length({0}) < 38",
-    "DOUBLE": "{0} is null or try_cast({0} as DOUBLE) is not null",
+    "BIGINT": f"{_WHOLE} and length({{0}}) < 19",
+    "HUGEINT": f"{_WHOLE} and length({{0}}) < 38",
+    "DOUBLE": "{0} is null or (try_cast({0} as DOUBLE) is not null"
+    " and not regexp_full_match({0}, '[+-]?0[0-9]+'))",
     "TIMESTAMPTZ": "regexp_full_match({0}, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}"
     "([ T][0-9]{{2}}:[0-9]{{2}}(:[0-9]{{2}}([.][0-9]+)?)?(Z|[+-][0-9]{{2}}(:?[0-9]{{2}})?)?)?')",
 }
-_MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 # Not "in (...)", which DuckDB turns into a join that loses the order of the rows.
-_GIVEN = "case when " + " and ".join(f"{{0}} <> '{word}'" for word in _MISSING) + " then {0} end"
+_NOT_MISSING = " and ".join(f"{{0}} <> '{word}'" for word in MISSING_WORDS)
+_GIVEN = f"case when {_NOT_MISSING} then {{0}} end"
 _SEPARATORS = ",;\t|"
 
 

@@ -75,6 +75,7 @@ class FittedAudit:
             audit.weight if audit.weight in table.columns else None,
             audit.id,
             known,
+            read.profile,
         )
 
     def sketch(self, deployment: Any, *, progress: Progress | None = None) -> Deployment:

@@ -183,22 +183,34 @@ class Measurement:
                 "intervals count people, not rows"
             )
             about.append(Caution("repeated_people", message, "deployment"))
-        known = sum(float(k.sum()) for c, k in found.known.items() if c.label is None)
-        if known:
-            message = (
-                f"{known:,.0f} deployment people are in the auxiliary table; they count with "
-                "their known group"
-            )
-            about.append(Caution("known_people", message, "deployment"))
+        if found.people is not None:
+            about.append(self._about_known())
         if Cell(1, 1) in self.cells and Cell(0, 1) not in self.cells:
             message = (
                 "labels are known among favourable decisions only, so of the measures that need "
                 "labels only the positive predictive value is reported"
             )
             about.append(Caution("labels_among_accepted", message, "label"))
+        about += self.fitted.auxiliary.profile.cautions(found.features)
         for estimate in self.estimates.values():
             about += [c for c in estimate.cautions if c not in about]
         return tuple(about)
+
+    def _about_known(self) -> Caution:
+        """Say how many people are in both tables; that nobody is may be a matter of spelling."""
+        known = sum(float(k.sum()) for c, k in self.found.known.items() if c.label is None)
+        if known:
+            message = (
+                f"{known:,.0f} deployment people are in the auxiliary table; they count with "
+                "their known group"
+            )
+            return Caution("known_people", message, "deployment")
+        message = (
+            f"no id in column {self.fitted.audit.id!r} of the deployment table occurs in the "
+            "auxiliary table; if some people are in both, check that both write ids alike "
+            "(leading zeros, capitals, blanks, prefixes)"
+        )
+        return Caution("nobody_known", message, "deployment")
 
     def _settings(self) -> dict[str, Any]:
         audit, read = self.fitted.audit, self.fitted.auxiliary

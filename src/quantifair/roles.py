@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quantifair.csvfiles import MISSING_WORDS
 from quantifair.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ MISSING = -1
 
 _MOST_VALUES = 50
 _FAVOURABLE_WORDS = {"true", "approved", "accepted", "granted", "hired", "admitted"}
+_PLAIN_WORDS = {"1", "true"}
+_CONTRARY_WORDS = {"default", "defaulted", "denied", "deny", "declined", "decline"}
+_CONTRARY_WORDS |= {"rejected", "reject", "refused", "refuse"}
 _SAME_WORDS = {"yes": "true", "no": "false"}
 
 
@@ -49,17 +54,23 @@ def kind_of(type_: pa.DataType) -> str | None:
     return "text" if pa.types.is_string_view(type_) else None
 
 
+def _holds_flags(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_dictionary(type_) and pa.types.is_boolean(type_.value_type))
+
+
 @dataclass(frozen=True)
 class Features:
     """The feature columns and how each is read.
 
     Learners get a pandas frame: numbers and booleans as float64 with NaN for what is missing,
-    dates as datetime64, text and categories as text. A column without any value in the auxiliary
-    table is not read of other tables, whatever it holds there.
+    dates as datetime64, text and categories as text. Categories 1 and '1' are the same
+    text; those in ``flags`` are booleans, which as text are not 0 and 1. A column without any
+    value in the auxiliary table is not read of other tables, whatever it holds there.
     """
 
     kinds: dict[str, str]
     empty: frozenset[str] = frozenset()
+    flags: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, table: Table, names: Iterable[str]) -> Features:
@@ -76,7 +87,8 @@ class Features:
                 )
             kinds[name] = kind
         types = {name: table.schema.field(name).type for name in kinds}
-        return cls(kinds, frozenset(n for n, t in types.items() if pa.types.is_null(t)))
+        empty = frozenset(n for n, t in types.items() if pa.types.is_null(t))
+        return cls(kinds, empty, frozenset(n for n, t in types.items() if _holds_flags(t)))
 
     @property
     def names(self) -> list[str]:
@@ -88,12 +100,15 @@ class Features:
         for name, kind in self.kinds.items():
             table.require(name, "feature")
             type_ = table.schema.field(name).type
-            readable = name in self.empty or pa.types.is_null(type_) or kind_of(type_) == kind
-            if not readable:
-                expected = kind if kind == "text" else f"{kind}s"
+            if name in self.empty or pa.types.is_null(type_):
+                continue
+            has_flags = name in self.flags
+            if kind_of(type_) != kind or _holds_flags(type_) != has_flags:
+                plain = kind if kind == "text" else f"{kind}s"
+                expected = "boolean categories" if has_flags else plain
                 raise InputError(
-                    f"column {name!r} holds {expected} in the auxiliary table but {type_} in "
-                    f"{table.name}; give it the same type in both"
+                    f"column {name!r} holds {expected} in the auxiliary table but "
+                    f"{type_} in {table.name}; give it the same type in both"
                 )
 
     def frame(self, columns: Columns, where: str) -> pd.DataFrame:
@@ -137,7 +152,7 @@ def _copying(values: Any) -> dict[str, bool]:
 def encode(values: Any, known: Sequence[Any]) -> tuple[IntArray, list[Any]]:
     """Return the position of each value among the known ones, and the unknown values.
 
-    Missing values (null, NaN) and unknown ones get the code ``MISSING``. A value that another
+    Missing values (null, NaN, NA) and unknown ones get the code ``MISSING``. A value that another
     type of column spells otherwise, as True and 'yes' or 1 and '1', is known.
     """
     if isinstance(values, pa.ChunkedArray):
@@ -182,13 +197,17 @@ def distinct(values: Any, column: str, where: str) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that compares across tables: 1, 1.0 and True are the same, NaN is missing."""
+    """Return a value that compares across tables: 1, 1.0 and True are the same.
+
+    NaN is missing, and so are the words for it: R writes NA among text, and no decision, label or
+    group is called that.
+    """
     if isinstance(value, float | Decimal):
         number = float(value)
         if math.isnan(number):
             return None
         return int(number) if number.is_integer() else number
-    return value
+    return None if value in MISSING_WORDS else value
 
 
 def _word(value: Any) -> str:
@@ -232,7 +251,7 @@ class Binary:
             raise InputError(
                 f"{option} {favourable!r} does not occur in {column!r}, which holds {shown}"
             )
-        obvious = _obvious(values)
+        obvious = None if _is_contrary(column, values) else _obvious(values)
         if obvious is None:
             raise InputError(
                 f"which value of {column!r} is favourable? It holds {shown}; say so with {option}"
@@ -270,6 +289,12 @@ def _obvious(values: list[Any]) -> Any:
         return values[words.index("1")] if "1" in words else None
     chosen = [v for v, word in zip(values, words, strict=True) if word in _FAVOURABLE_WORDS]
     return chosen[0] if len(chosen) == 1 else None
+
+
+def _is_contrary(column: str, values: list[Any]) -> bool:
+    """Tell whether 1, True or yes in a column of this name may well be the unfavourable value."""
+    named = set(re.findall("[a-z]+", re.sub("([a-z])([A-Z])", r"\1 \2", column).lower()))
+    return bool(named & _CONTRARY_WORDS) and any(_word(v) in _PLAIN_WORDS for v in values)
 
 
 def group_codes(

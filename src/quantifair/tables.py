@@ -77,8 +77,8 @@ def open_table(source: Any, role: str) -> Table:
     """Open a dataframe, an Arrow table, a DuckDB relation, or a CSV or Parquet file.
 
     A column of a CSV file has the type of all its values: true and false, whole numbers, numbers,
-    dates such as 2024-12-31, or else text. Missing are empty fields and, except in text, NA, NaN,
-    null and None. The index of a pandas frame and CSV columns without a name are not read.
+    dates such as 2024-12-31, or else text, as 007 is. Missing are empty fields and, except in text,
+    NA, NaN, null and None. The index of a pandas frame and CSV columns without a name are not read.
 
     Parameters
     ----------

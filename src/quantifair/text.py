@@ -39,6 +39,7 @@ def audit_text(result: AuditResult) -> str:
     title = f"Audit of {result.settings['favourable']} by {result.settings['group']}"
     parts = [
         f"{title}: {result.rows:,} deployment rows, {level} intervals",
+        label_text(result),
         _measures(result.measures),
         _groups(result.groups),
     ]
@@ -46,6 +47,12 @@ def audit_text(result: AuditResult) -> str:
         parts += [f"{name} alone", _measures(attribute.measures), _groups(attribute.groups)]
     parts.append(_warnings(result.warnings))
     return "\n\n".join(p for p in parts if p)
+
+
+def label_text(result: AuditResult) -> str:
+    """Say which label is the positive one: an audit by the other gives other rates."""
+    label = result.settings["label"]
+    return "" if label is None else f"label: {label} counts as +"
 
 
 def prevalence_text(result: PrevalenceResult) -> str:

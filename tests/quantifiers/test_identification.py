@@ -38,6 +38,23 @@ def test_two_of_three_groups_that_look_alike_are_refused(quantifier: Quantifier)
         quantifier.fit(scores, ["a", "b", "c"])
 
 
+@pytest.mark.parametrize("quantifier", [ACC(), PACC()], ids=name)
+@pytest.mark.parametrize("groups", [2, 3])
+def test_a_replicate_whose_rates_are_equal_but_for_rounding_is_nan(
+    quantifier: Quantifier, groups: int
+) -> None:
+    rng = np.random.default_rng(1)
+    scores, codes = draw_scores(rng, np.full(groups, 1 / groups), 53)
+    constant = np.full_like(scores, 0.3)
+    constant[:, 0] = 1 - 0.3 * (groups - 1)
+    useful, useless = labelled(scores, codes), labelled(constant, codes)
+    points = Points(np.stack([scores, constant]), np.ones((2, 53)))
+    quantifier.fit_labelled(Labelled(points, np.stack([useful.counts, useless.counts])))
+    raw = quantifier.solve(points)
+    assert np.isfinite(raw[0]).all()
+    assert np.isnan(raw[1]).all()
+
+
 def test_acc_refuses_a_group_that_the_classifier_never_names() -> None:
     scores = [[0.8, 0.1, 0.1], [0.1, 0.6, 0.3], [0.1, 0.5, 0.4], [0.6, 0.2, 0.2]]
     with pytest.raises(NotIdentifiedError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field, replace
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -94,12 +95,16 @@ def pick(known: Mapping[str, T], name: str, kind: str) -> T:
 
 
 def _module(path: Path) -> Any:
-    spec = spec_from_file_location(path.stem, path)
+    # A name that no importable module has; workers get what is defined there by value.
+    spec = spec_from_file_location(f"_plugin_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():
         raise InputError(f"there is no Python file {path}")
     module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         raise InputError(f"{path} can't be run: {type(error).__name__}: {error}") from error
+    finally:
+        del sys.modules[spec.name]
     return module

@@ -144,9 +144,10 @@ def figures(
     methods = method_names(trials)
     errors = signed_errors(trials, methods)
     ablated = [name for name in methods if name.endswith("-nosD2")]
+    judged = decoupling(trials)
     drawn = paper_figures(
         errors,
-        decoupling=decoupling(trials),
+        decoupling=None if judged.empty else judged,
         methods=[name for name in methods if name not in ablated],
         ablation=methods if ablated else (),
     )
@@ -178,7 +179,7 @@ def _workers(backend: str | None, scheduler: str | None) -> Iterator[None]:
             from distributed import Client
         except ImportError as error:
             raise InputError("--scheduler takes Dask: pip install distributed") from error
-        client, backend = Client(scheduler), "dask"
+        client, backend = Client(scheduler), "dask"  # type: ignore[no-untyped-call]
     with client:
         if backend is None:
             yield

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from quantifair.errors import InputError
 from quantifair.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy
 
 if TYPE_CHECKING:
     from quantifair.quantifiers import Quantifier
+
+_TAKEN = ("size", "true", "prior")
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class Method:
     hard: bool = False
     pooled: bool = False
     labels: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name or ":" in self.name or self.name in _TAKEN:
+            raise InputError(f"a method can't be called {self.name!r}; results use that name")
 
     @property
     def without_cells(self) -> Method:

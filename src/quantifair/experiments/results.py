@@ -69,5 +69,7 @@ def decoupling(
                 accuracy=some.get(f"accuracy:{method}:{cell}", nothing),
             )
             frames.append(judged)
+    if not frames:
+        return pd.DataFrame(columns=[*keys, "method", "mae", "f1", "accuracy"])
     every = pd.concat(frames, ignore_index=True)
     return every.groupby([*keys, "method"], as_index=False).mean()

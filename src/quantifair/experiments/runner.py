@@ -9,6 +9,7 @@ import numpy as np
 from quantifair.experiments.estimates import Block, Seen, classification, prevalences
 from quantifair.experiments.fits import Fits, fit_cells
 from quantifair.experiments.protocols import Cells
+from quantifair.experiments.protocols.base import share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,14 +85,10 @@ def _described(parts: Parts, trials: Sequence[Trial]) -> dict[str, Any]:
     for cell in (0, 1):
         sought = [t.deployment[cell] for t in trials]
         table[f"size:{cell}"] = np.array([len(rows) for rows in sought])
-        table[f"true:{cell}"] = np.array([_share(parts.deployment, rows) for rows in sought])
+        table[f"true:{cell}"] = np.array([share(parts.deployment, rows) for rows in sought])
         known = [t.auxiliary[cell] for t in trials]
-        table[f"prior:{cell}"] = np.array([_share(parts.auxiliary, rows) for rows in known])
+        table[f"prior:{cell}"] = np.array([share(parts.auxiliary, rows) for rows in known])
     return table
-
-
-def _share(part: Part, rows: IntArray) -> float:
-    return float(part.group[rows].mean()) if len(rows) else float("nan")
 
 
 def _problem(part: Part, trial: Trial) -> str:

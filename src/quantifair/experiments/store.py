@@ -7,6 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def read(folder: Path) -> pd.DataFrame:
         raise InputError(f"{folder} holds no results; run `quantifair experiment run` first")
     frames = []
     for file in files:
-        dataset, learner, protocol, partition, roles = file.stem.split("_")
+        dataset, learner, protocol, partition, roles = map(unquote, file.stem.split("_"))
         frame = pd.read_parquet(file)
         frames.append(
             frame.assign(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 from zlib import crc32
 
 import numpy as np
@@ -36,8 +37,8 @@ class Unit(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name of its file."""
-        return "_".join(str(part) for part in self)
+        """Name of its file, whatever its parts are called."""
+        return "_".join(quote(str(part), safe="").replace("_", "%5F") for part in self)
 
 
 @dataclass(frozen=True)

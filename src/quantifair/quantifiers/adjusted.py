@@ -53,8 +53,7 @@ class _Adjusted(Quantifier):
         if self.rates_.shape[-1] > 2:
             return _solve_systems(self.rates_, observed)
         tpr, fpr = self.rates_[..., 1, 1], self.rates_[..., 1, 0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            second = (observed[..., 1] - fpr) / (tpr - fpr)
+        second = (observed[..., 1] - fpr) / np.where(abs(tpr - fpr) < _SINGULAR, np.nan, tpr - fpr)
         return np.stack([1 - second, second], axis=-1)
 
     def project(self, raw: FloatArray) -> FloatArray:
@@ -129,7 +128,9 @@ class PACC(_Adjusted):
 
 def _solve_systems(rates: FloatArray, observed: FloatArray) -> FloatArray:
     """Solve each replicate's system; one without a solution is NaN."""
-    solvable = np.abs(np.linalg.det(rates)) > np.finfo(float).tiny
+    known = np.asarray(np.isfinite(rates).all(axis=(-2, -1)))
+    finite = np.where(known[..., None, None], rates, 0.0)
+    solvable = np.linalg.svd(finite, compute_uv=False)[..., -1] > _SINGULAR
     safe = np.where(solvable[..., None, None], rates, np.eye(rates.shape[-1]))
     found = np.linalg.solve(safe, observed[..., None])[..., 0]
     return np.where(solvable[..., None], found, np.nan)

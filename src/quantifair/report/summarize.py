@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quantifair.results import ESTIMATORS, RATES
-from quantifair.text import percent
+from quantifair.text import label_text, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,6 +32,7 @@ def summarize(result: AuditResult) -> dict[str, Any]:
         "title": f"Audit of {result.settings['favourable']} by {result.settings['group']}",
         "level": percent(result.settings["level"]),
         "rows": result.rows,
+        "label": label_text(result),
         "answer": _answer(result),
         "verdict": _verdict(headline),
         "headline": _measure(headline),

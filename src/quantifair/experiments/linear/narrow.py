@@ -59,3 +59,7 @@ class Narrow:
             targets=self.targets[models],
             weights=self.weights[models],
         )
+
+    def exact(self) -> Narrow:
+        """Return the batch itself: its steps are exact."""
+        return self

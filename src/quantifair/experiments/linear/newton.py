@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 _STEPS = 100
+_ROUGH_STEPS = 20
+"""Models that have not arrived by then are ill-conditioned; their steps are solved exactly."""
 _SHORTENINGS = 30
 _ROUNDING = 1e-12
 _PROMISE = 1e-6
@@ -36,6 +38,10 @@ class Batch(Protocol):
         """Return the batch of some of the models."""
         ...
 
+    def exact(self) -> Self:
+        """Return the batch with steps that solve Newton's equations to rounding."""
+        ...
+
 
 def minimise(batch: Batch, start: FloatArray) -> FloatArray:
     """Minimise convex objectives; models that arrive leave the batch.
@@ -51,7 +57,9 @@ def minimise(batch: Batch, start: FloatArray) -> FloatArray:
     found, left = np.empty_like(start), np.arange(len(start))
     coef = start
     gradient, curvature = batch.derivatives(coef)
-    for _ in range(_STEPS):
+    for number in range(_STEPS):
+        if number == _ROUGH_STEPS:
+            batch = batch.exact()
         step = batch.solve(gradient, curvature)
         promise = -np.einsum("md,md->m", gradient, step)
         coef, gradient, curvature = _advance(batch, coef, step, promise)

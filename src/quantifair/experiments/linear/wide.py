@@ -39,6 +39,8 @@ class Wide:
         The loss.
     inverse
         Inverse Hessians at an earlier step, renewed by ``solve`` where they have grown too old.
+    exactly
+        Whether to solve Newton's equations in double precision.
     """
 
     features: FloatArray
@@ -48,6 +50,7 @@ class Wide:
     ridge: FloatArray
     loss: Loss
     inverse: Any = None
+    exactly: bool = False
 
     def derivatives(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return gradients and the curvature at each row, in single precision."""
@@ -67,6 +70,8 @@ class Wide:
 
         Gradients are exact, so that a step may be rough: it is corrected by the next one.
         """
+        if self.exactly:
+            return self._solve_exactly(gradient, curvature)
         if self.inverse is None:
             self.inverse = self._inverse_hessians(curvature)
         bends = np.ascontiguousarray(curvature.T)
@@ -95,6 +100,22 @@ class Wide:
         """Return the batch of some of the models."""
         inverse = None if self.inverse is None else self.inverse[models]
         return replace(self, weights=self.weights[:, models], inverse=inverse)
+
+    def exact(self) -> Wide:
+        """Return the batch with steps solved in double precision.
+
+        Single precision loses what the ridge adds in directions that hardly bend.
+        """
+        return replace(self, exactly=True)
+
+    def _solve_exactly(self, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
+        step = np.empty_like(gradient)
+        for model, bend in enumerate(curvature):
+            rows = np.flatnonzero(bend)
+            bent = self.features[rows] * np.sqrt(bend[rows].astype(np.float64))[:, None]
+            hessian = bent.T @ bent + np.diag(self.ridge)
+            step[model] = np.linalg.solve(hessian, -gradient[model])
+        return step
 
     def _inverse_hessians(self, curvature: FloatArray) -> FloatArray:
         hessian = np.empty((len(curvature), len(self.ridge), len(self.ridge)), dtype=np.float32)

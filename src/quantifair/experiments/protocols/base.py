@@ -111,14 +111,16 @@ class Protocol(ABC):
 
 
 def sample(pool: IntArray, size: int, rng: np.random.Generator) -> IntArray:
-    """Draw rows without replacement, or with it where the pool is too small."""
+    """Draw rows without replacement, or with it where the pool is too small; of nobody, nobody."""
+    if not len(pool):
+        return pool
     return rng.choice(pool, size, replace=size > len(pool))
 
 
 def sample_at(
     rows: IntArray, group: IntArray, prevalence: float, rng: np.random.Generator
 ) -> IntArray:
-    """Draw ``SIZE`` rows of which the group 1 makes up a given share.
+    """Draw ``SIZE`` rows of which the group 1 makes up a given share; nobody, where it can't.
 
     Parameters
     ----------
@@ -134,4 +136,11 @@ def sample_at(
     ones = round(prevalence * SIZE)
     inside = group[rows] == 1
     drawn = (sample(rows[~inside], SIZE - ones, rng), sample(rows[inside], ones, rng))
+    if sum(map(len, drawn)) < SIZE:
+        return rows[:0]
     return rng.permutation(np.concatenate(drawn))
+
+
+def share(part: Part, rows: IntArray) -> float:
+    """Return the prevalence of the group 1 among some rows; of nobody, NaN."""
+    return float(part.group[rows].mean()) if len(rows) else float("nan")

@@ -13,6 +13,7 @@ from quantifair.experiments.protocols.base import (
     Trial,
     sample,
     sample_at,
+    share,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class SamplePrevD3(_Shift):
     ) -> Iterator[Trial]:
         """Yield trials that share the whole auxiliary part."""
         del training
-        known = [cells.auxiliary.group[rows].mean() for rows in cells.auxiliary_rows]
+        known = [share(cells.auxiliary, rows) for rows in cells.auxiliary_rows]
         drawn = self.samples(cells.deployment, cells.deployment_rows, repeats, rng)
         for sub, value, repeat, rows in drawn:
             yield Trial(sub, value, repeat, cells.auxiliary_rows, rows, known[SUBS.index(sub)])
@@ -74,7 +75,7 @@ class SamplePrevD2(_Shift):
     ) -> Iterator[Trial]:
         """Yield trials that share the whole deployment part."""
         del training
-        known = [cells.deployment.group[rows].mean() for rows in cells.deployment_rows]
+        known = [share(cells.deployment, rows) for rows in cells.deployment_rows]
         drawn = self.samples(cells.auxiliary, cells.auxiliary_rows, repeats, rng)
         for sub, value, repeat, rows in drawn:
             yield Trial(sub, value, repeat, rows, cells.deployment_rows, known[SUBS.index(sub)])
