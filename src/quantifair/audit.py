@@ -51,7 +51,8 @@ class Audit:
         For two groups, the one that is subtracted; by default the first in order.
     learner
         What predicts the group: ``logistic`` (the default), ``svm``, ``boosting``, or any
-        scikit-learn classifier or pipeline. One that is fitted already is used as it is.
+        scikit-learn classifier or pipeline. A classifier alone gets the default encoder in front;
+        a pipeline gets the columns as they are. One that is fitted already is used as it is.
     quantifier
         Name or instance of the quantifier.
     training
