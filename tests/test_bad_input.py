@@ -301,7 +301,10 @@ OBJECTS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: duckdb.sql('select 1 as x, 2 as "X"'),
         "columns that differ in case only",
     ),
-    "mixed types": (mixed, "has a column of mixed or unknown types: .*'two'.* column x"),
+    "mixed types": (
+        mixed,
+        "column 'x' of the auxiliary table .* of mixed or unknown types: .*'two'",
+    ),
     "complex numbers": (lambda: draw(9, 1).assign(x=1j), "mixed or unknown types"),
     "numbers too large": (lambda: draw(9, 1).assign(x=10**30), "mixed or unknown types"),
 }
