@@ -690,6 +690,32 @@ def test_the_audited_system_may_decide_itself():
     assert found.demographic_parity == expected.demographic_parity
 
 
+def test_a_function_that_decides_sees_columns_that_are_no_features():
+    columns = ["x", "z", "sex"]
+    spec = Audit(group="sex", features=["x"], classifier=lambda frame: frame["z"] > 0, replicates=0)
+    found = spec.fit(table()[[*columns, "p_man"]]).measure(table(500, seed=1)[["x", "z"]])
+    truth = table(500, seed=1)
+    assert found.settings["features"] == ["x"]
+    assert found.cells[1].deployment_rows == (truth["z"] > 0).sum()
+
+
+def fails(frame):
+    return frame["salary"] > 0
+
+
+@pytest.mark.parametrize(
+    ("classifier", "message"),
+    [
+        (LogisticRegression(), "LogisticRegression can't decide on the auxiliary .*: NotFittedE"),
+        (fails, "audited classifier fails can't decide on the auxiliary table: KeyError: 'salary'"),
+    ],
+)
+def test_a_classifier_that_can_not_decide_says_why_in_one_sentence(classifier, message):
+    with pytest.raises(InputError, match=message) as raised:
+        Audit(group="sex", classifier=classifier).fit(table()[["x", "z", "sex"]])
+    assert "\n" not in str(raised.value)
+
+
 def test_features_that_the_deployment_lacks_are_left_out():
     auxiliary, deployment = table()[["x", "z", "hired", "sex"]], table(500, seed=1)[["x", "hired"]]
     spec = Audit(decision="hired", group="sex", replicates=30)

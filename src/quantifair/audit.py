@@ -44,7 +44,7 @@ class Audit:
         Column of each group's probability, ``{group: column}``, in place of a group classifier.
     classifier
         The audited system itself, where the tables hold no decision: a fitted estimator, or a
-        function from a frame of features to decisions.
+        function from a frame of all columns without a role that both tables share to decisions.
     favourable, favourable_label
         The favourable decision and label, where they are not obvious.
     reference

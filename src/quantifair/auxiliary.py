@@ -176,11 +176,15 @@ def _decider_columns(decider: Decider | None) -> list[str]:
 def _choose_features(
     audit: Audit, table: Table, shared: Sequence[str] | None
 ) -> tuple[Features, Decider | None, list[Caution]]:
-    cautions: list[Caution] = []
-    usable = _shared_features(audit, table, shared, cautions)
+    both, cautions = _shared_features(audit, table, shared)
+    usable = both
+    if audit.features is not None:
+        usable, cautions = list(audit.features), []
     decider = None
     if audit.classifier is not None:
-        asked = getattr(audit.classifier, "feature_names_in_", usable)
+        # A function takes what it needs by name; an estimator without names, all it is given.
+        default = usable if hasattr(audit.classifier, "predict") else both
+        asked = getattr(audit.classifier, "feature_names_in_", default)
         here = [c for c in asked if c in table.columns and (shared is None or c in shared)]
         decider = Decider(audit.classifier, Features.of(table, here))
     if audit.scores is not None:
@@ -195,10 +199,10 @@ def _choose_features(
 
 
 def _shared_features(
-    audit: Audit, table: Table, shared: Sequence[str] | None, cautions: list[Caution]
-) -> list[str]:
-    if audit.features is not None:
-        return list(audit.features)
+    audit: Audit, table: Table, shared: Sequence[str] | None
+) -> tuple[list[str], list[Caution]]:
+    """Return the columns of both tables that have no role, and what is left out."""
+    cautions = []
     taken = {*_role_columns(audit), audit.decision}
     candidates = [c for c in table.columns if c not in taken and (shared is None or c in shared)]
     unusable = [c for c in candidates if kind_of(table.schema.field(c).type) is None]
@@ -219,7 +223,7 @@ def _shared_features(
                 table.name,
             )
         )
-    return [c for c in candidates if c not in unusable]
+    return [c for c in candidates if c not in unusable], cautions
 
 
 def _of_weight(audit: Audit, data: pa.Table, where: str) -> pa.Table:

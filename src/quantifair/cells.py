@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quantifair.errors import InputError
+from quantifair.errors import InputError, explained
 from quantifair.roles import MISSING, checked_weights, ids_of
 from quantifair.sketch import Sketch
 
@@ -143,7 +143,9 @@ class Decider:
             raise InputError(
                 f"classifier= is a {type(decide).__name__}; give a fitted estimator or a function"
             )
-        decisions = np.asarray(decide(frame))
+        name = getattr(self.classifier, "__name__", type(self.classifier).__name__)
+        with explained(f"the audited classifier {name} can't decide on {where}"):
+            decisions = np.asarray(decide(frame))
         if decisions.shape != (block.num_rows,):
             raise InputError(
                 f"the audited classifier gave {decisions.shape} decisions for "

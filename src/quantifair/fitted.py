@@ -137,8 +137,11 @@ class FittedAudit:
             return Measurement(self, deployment, chosen)
         table = open_table(deployment, "deployment")
         fitted = self
-        absent = [c for c in self.auxiliary.features.names if c not in table.columns]
-        if absent and self.audit.features is None and self.audit.scores is None:
+        named = self.audit.features is not None or self.audit.scores is not None
+        asked = [] if named else self.auxiliary.features.names
+        if self.auxiliary.decider is not None:
+            asked = asked + self.auxiliary.decider.features.names
+        if any(column not in table.columns for column in asked):
             fitted = self.audit.fit(self.table, columns=table.columns)
         found = fitted.sketch(table, progress=progress)
         return Measurement(fitted, found, chosen, self._about_deployment(table))
