@@ -760,6 +760,12 @@ def test_progress_is_told_in_rows():
         ({"folds": 1}, "folds must be at least 2, not 1"),
         ({"replicates": -1}, "replicates must be at least 0, not -1"),
         ({"seed": -1}, "seed must be at least 0, not -1"),
+        ({"seed": None}, "seed is a whole number or a NumPy generator, not None"),
+        ({"seed": 2**32}, "seed must be below 4294967296, not 4294967296"),
+        ({"level": "0.9"}, "level is a probability such as 0.95, not '0.9'"),
+        ({"replicates": 10.5}, "replicates is a whole number, not 10.5"),
+        ({"folds": 2.5}, "folds is a whole number, not 2.5"),
+        ({"n_jobs": "2"}, "n_jobs is a whole number, not '2'"),
         ({"n_jobs": 0}, "n_jobs is a number of threads"),
         ({"learner": "logistics"}, "no learner 'logistics'; did you mean 'logistic'"),
         ({"learner": LogisticRegression}, r"instance, such as LogisticRegression\(\)"),
@@ -770,6 +776,21 @@ def test_progress_is_told_in_rows():
 def test_options_are_checked_before_the_work(options, message):
     with pytest.raises(InputError, match=message):
         Audit(**{"decision": "hired", "group": "sex"} | options)
+
+
+def test_a_generator_gives_the_seed_which_is_recorded():
+    one, same = (audit(seed=np.random.default_rng(3)) for _ in range(2))
+    assert one.seed == same.seed
+    result = one.fit(table()).measure(without_group(table(300, seed=1)))
+    assert json.loads(result.to_json())["seed"] == one.seed
+    rng = np.random.default_rng(3)
+    assert audit(seed=rng).seed != audit(seed=rng).seed
+
+
+def test_numbers_of_numpy_are_recorded_as_numbers():
+    given = {"seed": np.int64(7), "folds": np.int32(3), "level": np.float32(0.5)}
+    spec = audit(**given, scores=None)
+    assert [type(getattr(spec, name)) for name in given] == [int, int, float]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from quantifair.auxiliary import read_auxiliary
 from quantifair.errors import InputError, did_you_mean
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 
     from quantifair.auxiliary import Auxiliary
     from quantifair.quantifiers import Quantifier
+
+_SEEDS = 2**32
+"""Number of seeds that scikit-learn takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +74,8 @@ class Audit:
     level, replicates
         Confidence level of the intervals and number of replicates behind them.
     seed
-        Seed of the folds and the replicates.
+        Seed of the folds and the replicates: a whole number, or a NumPy generator, of which one
+        is drawn.
     n_jobs
         Threads for the replicates; the answer does not depend on it.
 
@@ -102,7 +109,7 @@ class Audit:
     smoothing: bool = False
     level: float = 0.95
     replicates: int = 1000
-    seed: int = 0
+    seed: Any = 0
     n_jobs: int = 1
 
     def __post_init__(self) -> None:
@@ -112,15 +119,32 @@ class Audit:
             raise InputError(
                 f"no training {self.training!r}; {did_you_mean(self.training, TRAININGS)}"
             )
-        if not 0 < self.level < 1:
-            raise InputError(f"level is a probability such as 0.95, not {self.level}")
-        for name, least in (("folds", 2), ("replicates", 0), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if not (isinstance(self.level, Real) and 0 < self.level < 1):
+            raise InputError(f"level is a probability such as 0.95, not {self.level!r}")
+        self._set("level", float(self.level))
+        if isinstance(self.seed, np.random.Generator):
+            self._set("seed", self.seed.integers(_SEEDS))
+        self._check_integers()
         if self.n_jobs == 0:
             raise InputError("n_jobs is a number of threads, or -1 for all processors, not 0")
         self._check_learner()
         named_quantifier(self.quantifier)
+
+    def _set(self, name: str, value: Any) -> None:
+        """Put an option into the form in which it is used and recorded."""
+        object.__setattr__(self, name, value)
+
+    def _check_integers(self) -> None:
+        for name, least in (("folds", 2), ("replicates", 0), ("seed", 0), ("n_jobs", None)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral):
+                kinds = "a whole number" + " or a NumPy generator" * (name == "seed")
+                raise InputError(f"{name} is {kinds}, not {value!r}")
+            if least is not None and value < least:
+                raise InputError(f"{name} must be at least {least}, not {value}")
+            self._set(name, int(value))
+        if self.seed >= _SEEDS:
+            raise InputError(f"seed must be below {_SEEDS}, not {self.seed}")
 
     def _check_learner(self) -> None:
         learner = self.learner
