@@ -770,6 +770,11 @@ def test_progress_is_told_in_rows():
         ({"learner": "logistics"}, "no learner 'logistics'; did you mean 'logistic'"),
         ({"learner": LogisticRegression}, r"instance, such as LogisticRegression\(\)"),
         ({"learner": "svm", "scores": NOISY}, "learner= has no use"),
+        ({"features": ["x"], "scores": NOISY}, "scores= .* features= has no use"),
+        ({"training": "split", "scores": NOISY}, "scores= .* training= has no use"),
+        ({"folds": 3, "scores": NOISY}, "scores= .* folds= has no use"),
+        ({"favourable": 1, "decision": None}, r"\(favourable=\) has no use .* \(decision=\)"),
+        ({"favourable_label": 1}, r"\(favourable_label=\) has no use without .* \(label=\)"),
         ({"quantifier": "sdl"}, "no quantifier 'sdl'; did you mean 'sld'"),
     ],
 )
@@ -789,7 +794,7 @@ def test_a_generator_gives_the_seed_which_is_recorded():
 
 def test_numbers_of_numpy_are_recorded_as_numbers():
     given = {"seed": np.int64(7), "folds": np.int32(3), "level": np.float32(0.5)}
-    spec = audit(**given, scores=None)
+    spec = Audit(decision="hired", group="sex", **given)
     assert [type(getattr(spec, name)) for name in given] == [int, int, float]
 
 

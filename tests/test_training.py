@@ -585,7 +585,7 @@ def test_score_columns_were_not_fitted_on_the_auxiliary_people():
     p = np.tile([0.25, 0.75], 100)
     columns = {"p": 1 - p, "q": p}
     scores = {"man": "p", "woman": "q"}
-    spec = audit(learner=None, features=None, scores=scores, training="all")
+    spec = audit(learner=None, features=None, scores=scores)
     assert spec.fit(table(**columns)).cautions == ()
 
 

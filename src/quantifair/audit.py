@@ -128,6 +128,7 @@ class Audit:
         if self.n_jobs == 0:
             raise InputError("n_jobs is a number of threads, or -1 for all processors, not 0")
         self._check_learner()
+        self._check_use()
         named_quantifier(self.quantifier)
 
     def _set(self, name: str, value: Any) -> None:
@@ -148,16 +149,30 @@ class Audit:
 
     def _check_learner(self) -> None:
         learner = self.learner
-        if self.scores is not None and learner is not None:
-            raise InputError(
-                "scores= brings the group probabilities, so learner= has no use; drop one"
-            )
         if isinstance(learner, str) and learner not in LEARNERS:
             raise InputError(f"no learner {learner!r}; {did_you_mean(learner, LEARNERS)}")
         if isinstance(learner, type):
             raise InputError(
                 f"learner= takes an instance, such as {learner.__name__}(), not the class"
             )
+
+    def _check_use(self) -> None:
+        """Refuse what would have no effect."""
+        for name in ("learner", "features", "training", "folds"):
+            if self.scores is not None and getattr(self, name) != getattr(Audit, name):
+                raise InputError(
+                    f"scores= brings the group probabilities, so {name}= has no use; drop one"
+                )
+        decides = self.decision if self.classifier is None else self.classifier
+        for name, column, of in (
+            ("favourable", "decision", decides),
+            ("favourable_label", "label", self.label),
+        ):
+            if getattr(self, name) is not None and of is None:
+                raise InputError(
+                    f"--{name.replace('_', '-')} ({name}=) has no use without --{column} "
+                    f"({column}=); give both or neither"
+                )
 
     @property
     def group_columns(self) -> tuple[str, ...]:

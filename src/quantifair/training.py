@@ -269,7 +269,7 @@ def learner_cautions(audit: Audit, table: str) -> list[Caution]:
             "decision, which rarely holds; per_cell=True does not need that"
         )
         found.append(Caution("one_quantifier", message, table))
-    if audit.training == "all" and audit.scores is None and not external:
+    if audit.training == "all" and not external:
         message = (
             "training='all' scores auxiliary people by a classifier fitted on them, so rates "
             "learned from them (ACC, PACC, HDy) and calibration are too optimistic"
