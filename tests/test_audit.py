@@ -740,6 +740,15 @@ def test_a_group_column_in_the_deployment_is_ignored_and_told():
     assert codes_of(seeing) == ["group_in_deployment", *codes_of(blind)]
 
 
+def test_what_is_said_of_a_table_stays_with_its_sketch_and_is_said_once():
+    fitted = audit(label=None, weight="w").fit(table().assign(w=1.0))
+    deployment = table(300, seed=1)
+    parts = deployment[:100], deployment[100:200], without_group(deployment[200:])
+    result = fitted.measure(sum(fitted.sketch(part) for part in parts))
+    assert result.warnings == fitted.measure(deployment).warnings
+    assert codes_of(result)[:2] == ["group_in_deployment", "deployment_unweighted"]
+
+
 def test_progress_is_told_in_rows():
     told = []
     fitted = audit(label=None).fit(table())

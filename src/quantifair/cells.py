@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from quantifair.diagnostics import Caution
     from quantifair.learner import Scorer
     from quantifair.roles import Binary, Columns, Features
 
@@ -66,6 +67,8 @@ class Deployment:
         Rows without a decision, and rows without a label in a cell that needs it.
     people
         Hashes of the distinct ids, where an id column is known.
+    cautions
+        What is to be said of the table, once of several.
     """
 
     sketches: dict[Cell, Sketch]
@@ -74,6 +77,7 @@ class Deployment:
     counts: dict[Cell, int]
     missing: dict[str, int]
     people: NDArray[np.uint64] | None = None
+    cautions: tuple[Caution, ...] = ()
 
     def __add__(self, other: Deployment) -> Deployment:
         people = None
@@ -86,6 +90,7 @@ class Deployment:
             {c: n + other.counts[c] for c, n in self.counts.items()},
             {k: n + other.missing[k] for k, n in self.missing.items()},
             people,
+            tuple(dict.fromkeys((*self.cautions, *other.cautions))),
         )
 
     def __radd__(self, other: int) -> Deployment:
