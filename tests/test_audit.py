@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -726,6 +727,35 @@ def test_features_that_the_deployment_lacks_are_left_out():
     assert "not_shared" in codes_of(result)
 
 
+def test_one_feature_may_be_named_alone():
+    options = of_learner(label=None)
+    alone, listed = (
+        measured(table(), table(300, seed=1), **(options | {"features": f}))
+        for f in ("q_man", ["q_man"])
+    )
+    assert alone.settings["features"] == ["q_man"]
+    assert alone.measures == listed.measures
+
+
+@pytest.mark.parametrize("reference", [1, 1.0, "1"], ids=repr)
+def test_the_reference_and_the_scores_may_name_numbered_groups_in_any_way(reference):
+    numbered = table().assign(sex=lambda t: (t["sex"] == "woman").astype(float))
+    scores = {0.0: "q_man", 1.0: "q_woman"}
+    fitted = audit(scores=scores, label=None, reference=reference).fit(numbered)
+    assert fitted.groups == ["1", "0"]
+
+
+def test_a_result_can_be_kept_and_compared_later_without_the_people():
+    deployment = table(300, seed=1)
+    result = measured(table(), deployment)
+    kept = pickle.loads(pickle.dumps(result))  # noqa: S301
+    assert kept == result
+    assert kept.compare(deployment) == result.compare(deployment)
+    larger = measured(table(4000), deployment)
+    # A row more or less of a sum has another number of bytes, the rows themselves many.
+    assert len(pickle.dumps(larger)) < len(pickle.dumps(result)) + 400
+
+
 def test_features_that_were_asked_for_have_to_be_there():
     deployment = table(500, seed=1)[["x", "hired"]]
     with pytest.raises(InputError, match="deployment table has no column 'z'"):
@@ -779,6 +809,7 @@ def test_progress_is_told_in_rows():
         ({"learner": "logistics"}, "no learner 'logistics'; did you mean 'logistic'"),
         ({"learner": LogisticRegression}, r"instance, such as LogisticRegression\(\)"),
         ({"learner": "svm", "scores": NOISY}, "learner= has no use"),
+        ({"scores": ["p_man", "p_woman"]}, "scores= maps each group to a column"),
         ({"features": ["x"], "scores": NOISY}, "scores= .* features= has no use"),
         ({"training": "split", "scores": NOISY}, "scores= .* training= has no use"),
         ({"folds": 3, "scores": NOISY}, "scores= .* folds= has no use"),

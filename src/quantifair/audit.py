@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,12 @@ from quantifair.errors import InputError, did_you_mean
 from quantifair.fitted import FittedAudit
 from quantifair.learner import LEARNERS, ScoreColumns
 from quantifair.quantifiers import named_quantifier
+from quantifair.roles import name_of
 from quantifair.tables import open_table
 from quantifair.training import TRAININGS, Recipe, learner_cautions, train_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from quantifair.auxiliary import Auxiliary
     from quantifair.quantifiers import Quantifier
@@ -92,7 +94,7 @@ class Audit:
     decision: str | None = None
     group: str | Sequence[str] = ()
     label: str | None = None
-    features: Sequence[str] | None = None
+    features: str | Sequence[str] | None = None
     weight: str | None = None
     id: str | None = None
     scores: Mapping[str, str] | None = None
@@ -119,14 +121,15 @@ class Audit:
             raise InputError(
                 f"no training {self.training!r}; {did_you_mean(self.training, TRAININGS)}"
             )
-        if not (isinstance(self.level, Real) and 0 < self.level < 1):
-            raise InputError(f"level is a probability such as 0.95, not {self.level!r}")
-        self._set("level", float(self.level))
-        if isinstance(self.seed, np.random.Generator):
-            self._set("seed", self.seed.integers(_SEEDS))
-        self._check_integers()
-        if self.n_jobs == 0:
-            raise InputError("n_jobs is a number of threads, or -1 for all processors, not 0")
+        if not isinstance(self.scores, Mapping | None):
+            raise InputError(
+                "scores= maps each group to a column, such as {'woman': 'p_woman'}; it is "
+                f"{self.scores!r}"
+            )
+        if self.features is not None:
+            names = (self.features,) if isinstance(self.features, str) else tuple(self.features)
+            self._set("features", names)
+        self._check_numbers()
         self._check_learner()
         self._check_use()
         named_quantifier(self.quantifier)
@@ -135,7 +138,13 @@ class Audit:
         """Put an option into the form in which it is used and recorded."""
         object.__setattr__(self, name, value)
 
-    def _check_integers(self) -> None:
+    def _check_numbers(self) -> None:
+        level: Any = self.level
+        if not isinstance(level, Real) or not 0 < float(level) < 1:
+            raise InputError(f"level is a probability such as 0.95, not {level!r}")
+        self._set("level", float(level))
+        if isinstance(self.seed, np.random.Generator):
+            self._set("seed", self.seed.integers(_SEEDS))
         for name, least in (("folds", 2), ("replicates", 0), ("seed", 0), ("n_jobs", None)):
             value = getattr(self, name)
             if not isinstance(value, Integral):
@@ -146,6 +155,8 @@ class Audit:
             self._set(name, int(value))
         if self.seed >= _SEEDS:
             raise InputError(f"seed must be below {_SEEDS}, not {self.seed}")
+        if self.n_jobs == 0:
+            raise InputError("n_jobs is a number of threads, or -1 for all processors, not 0")
 
     def _check_learner(self) -> None:
         learner = self.learner
@@ -159,7 +170,7 @@ class Audit:
     def _check_use(self) -> None:
         """Refuse what would have no effect."""
         for name in ("learner", "features", "training", "folds"):
-            if self.scores is not None and getattr(self, name) != getattr(Audit, name):
+            if self.scores is not None and getattr(self, name) != getattr(type(self), name):
                 raise InputError(
                     f"scores= brings the group probabilities, so {name}= has no use; drop one"
                 )
@@ -200,7 +211,7 @@ class Audit:
         return FittedAudit(self, table, read, cells, cautions)
 
     def _score_columns(self, read: Auxiliary) -> Any:
-        given = {str(k): v for k, v in dict(self.scores or {}).items()}
+        given = {name_of(k): v for k, v in dict(self.scores or {}).items()}
         if sorted(given) != sorted(read.groups):
             raise InputError(
                 f"scores= names the groups {sorted(given)}, the table holds {read.groups}"

@@ -22,6 +22,7 @@ from quantifair.roles import (
     group_codes,
     ids_of,
     kind_of,
+    name_of,
 )
 from quantifair.sketch import MAX_GROUPS
 
@@ -283,12 +284,12 @@ def _reference_first(
 ) -> tuple[list[str], list[list[str]], IntArray]:
     if audit.reference is None:
         return groups, parts, codes
-    if str(audit.reference) not in groups:
+    reference = name_of(audit.reference)
+    if reference not in groups:
         raise InputError(
-            f"reference group {audit.reference!r} does not occur; "
-            f"{did_you_mean(str(audit.reference), groups)}"
+            f"reference group {audit.reference!r} does not occur; {did_you_mean(reference, groups)}"
         )
-    first = groups.index(str(audit.reference))
+    first = groups.index(reference)
     order = [first, *(k for k in range(len(groups)) if k != first)]
     place = np.argsort(order)
     return [groups[k] for k in order], [parts[k] for k in order], place[codes]

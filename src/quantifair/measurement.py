@@ -98,7 +98,7 @@ class Measurement:
             self._warnings(),
             self._settings(),
             _versions(),
-            Comparer(self.fitted),
+            Comparer.of(self.fitted),
         )
 
     def prevalence_result(self) -> PrevalenceResult:
