@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import astuple
 
 import numpy as np
@@ -707,6 +708,32 @@ def test_the_audited_system_may_decide_itself():
     assert found.demographic_parity == expected.demographic_parity
 
 
+def test_a_function_that_decides_sees_columns_that_are_no_features():
+    columns = ["x", "z", "sex"]
+    spec = Audit(group="sex", features=["x"], classifier=lambda frame: frame["z"] > 0, replicates=0)
+    found = spec.fit(table()[[*columns, "p_man"]]).measure(table(500, seed=1)[["x", "z"]])
+    truth = table(500, seed=1)
+    assert found.settings["features"] == ["x"]
+    assert found.cells[1].deployment_rows == (truth["z"] > 0).sum()
+
+
+def fails(frame):
+    return frame["salary"] > 0
+
+
+@pytest.mark.parametrize(
+    ("classifier", "message"),
+    [
+        (LogisticRegression(), "LogisticRegression can't decide on the auxiliary .*: NotFittedE"),
+        (fails, "audited classifier fails can't decide on the auxiliary table: KeyError: 'salary'"),
+    ],
+)
+def test_a_classifier_that_can_not_decide_says_why_in_one_sentence(classifier, message):
+    with pytest.raises(InputError, match=message) as raised:
+        Audit(group="sex", classifier=classifier).fit(table()[["x", "z", "sex"]])
+    assert "\n" not in str(raised.value)
+
+
 def test_features_that_the_deployment_lacks_are_left_out():
     auxiliary, deployment = table()[["x", "z", "hired", "sex"]], table(500, seed=1)[["x", "hired"]]
     spec = Audit(decision="hired", group="sex", replicates=30)
@@ -715,6 +742,35 @@ def test_features_that_the_deployment_lacks_are_left_out():
     assert result.settings["features"] == ["x"]
     assert result.measures == expected.measures
     assert "not_shared" in codes_of(result)
+
+
+def test_one_feature_may_be_named_alone():
+    options = of_learner(label=None)
+    alone, listed = (
+        measured(table(), table(300, seed=1), **(options | {"features": f}))
+        for f in ("q_man", ["q_man"])
+    )
+    assert alone.settings["features"] == ["q_man"]
+    assert alone.measures == listed.measures
+
+
+@pytest.mark.parametrize("reference", [1, 1.0, "1"], ids=repr)
+def test_the_reference_and_the_scores_may_name_numbered_groups_in_any_way(reference):
+    numbered = table().assign(sex=lambda t: (t["sex"] == "woman").astype(float))
+    scores = {0.0: "q_man", 1.0: "q_woman"}
+    fitted = audit(scores=scores, label=None, reference=reference).fit(numbered)
+    assert fitted.groups == ["1", "0"]
+
+
+def test_a_result_can_be_kept_and_compared_later_without_the_people():
+    deployment = table(300, seed=1)
+    result = measured(table(), deployment)
+    kept = pickle.loads(pickle.dumps(result))  # noqa: S301
+    assert kept == result
+    assert kept.compare(deployment) == result.compare(deployment)
+    larger = measured(table(4000), deployment)
+    # A row more or less of a sum has another number of bytes, the rows themselves many.
+    assert len(pickle.dumps(larger)) < len(pickle.dumps(result)) + 400
 
 
 def test_features_that_were_asked_for_have_to_be_there():
@@ -729,6 +785,15 @@ def test_a_group_column_in_the_deployment_is_ignored_and_told():
     blind, seeing = fitted.measure(without_group(deployment)), fitted.measure(deployment)
     assert seeing.measures == blind.measures
     assert codes_of(seeing) == ["group_in_deployment", *codes_of(blind)]
+
+
+def test_what_is_said_of_a_table_stays_with_its_sketch_and_is_said_once():
+    fitted = audit(label=None, weight="w").fit(table().assign(w=1.0))
+    deployment = table(300, seed=1)
+    parts = deployment[:100], deployment[100:200], without_group(deployment[200:])
+    result = fitted.measure(sum(fitted.sketch(part) for part in parts))
+    assert result.warnings == fitted.measure(deployment).warnings
+    assert codes_of(result)[:2] == ["group_in_deployment", "deployment_unweighted"]
 
 
 def test_progress_is_told_in_rows():
@@ -751,16 +816,43 @@ def test_progress_is_told_in_rows():
         ({"folds": 1}, "folds must be at least 2, not 1"),
         ({"replicates": -1}, "replicates must be at least 0, not -1"),
         ({"seed": -1}, "seed must be at least 0, not -1"),
+        ({"seed": None}, "seed is a whole number or a NumPy generator, not None"),
+        ({"seed": 2**32}, "seed must be below 4294967296, not 4294967296"),
+        ({"level": "0.9"}, "level is a probability such as 0.95, not '0.9'"),
+        ({"replicates": 10.5}, "replicates is a whole number, not 10.5"),
+        ({"folds": 2.5}, "folds is a whole number, not 2.5"),
+        ({"n_jobs": "2"}, "n_jobs is a whole number, not '2'"),
         ({"n_jobs": 0}, "n_jobs is a number of threads"),
         ({"learner": "logistics"}, "no learner 'logistics'; did you mean 'logistic'"),
         ({"learner": LogisticRegression}, r"instance, such as LogisticRegression\(\)"),
         ({"learner": "svm", "scores": NOISY}, "learner= has no use"),
+        ({"scores": ["p_man", "p_woman"]}, "scores= maps each group to a column"),
+        ({"features": ["x"], "scores": NOISY}, "scores= .* features= has no use"),
+        ({"training": "split", "scores": NOISY}, "scores= .* training= has no use"),
+        ({"folds": 3, "scores": NOISY}, "scores= .* folds= has no use"),
+        ({"favourable": 1, "decision": None}, r"\(favourable=\) has no use .* \(decision=\)"),
+        ({"favourable_label": 1}, r"\(favourable_label=\) has no use without .* \(label=\)"),
         ({"quantifier": "sdl"}, "no quantifier 'sdl'; did you mean 'sld'"),
     ],
 )
 def test_options_are_checked_before_the_work(options, message):
     with pytest.raises(InputError, match=message):
         Audit(**{"decision": "hired", "group": "sex"} | options)
+
+
+def test_a_generator_gives_the_seed_which_is_recorded():
+    one, same = (audit(seed=np.random.default_rng(3)) for _ in range(2))
+    assert one.seed == same.seed
+    result = one.fit(table()).measure(without_group(table(300, seed=1)))
+    assert json.loads(result.to_json())["seed"] == one.seed
+    rng = np.random.default_rng(3)
+    assert audit(seed=rng).seed != audit(seed=rng).seed
+
+
+def test_numbers_of_numpy_are_recorded_as_numbers():
+    given = {"seed": np.int64(7), "folds": np.int32(3), "level": np.float32(0.5)}
+    spec = Audit(decision="hired", group="sex", **given)
+    assert [type(getattr(spec, name)) for name in given] == [int, int, float]
 
 
 @pytest.mark.parametrize(

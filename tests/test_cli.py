@@ -57,7 +57,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def quick(**given: Any) -> Audit:
-    return Audit(**{**given, "training": "split", "replicates": 20})
+    training = {} if given.get("scores") else {"training": "split"}
+    return Audit(**{**given, **training, "replicates": 20})
 
 
 @pytest.fixture(scope="module")

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from quantifair.auxiliary import read_auxiliary
 from quantifair.errors import InputError, did_you_mean
 from quantifair.fitted import FittedAudit
 from quantifair.learner import LEARNERS, ScoreColumns
 from quantifair.quantifiers import named_quantifier
+from quantifair.roles import name_of
 from quantifair.tables import open_table
 from quantifair.training import TRAININGS, Recipe, learner_cautions, train_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from quantifair.auxiliary import Auxiliary
     from quantifair.quantifiers import Quantifier
+
+_SEEDS = 2**32
+"""Number of seeds that scikit-learn takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,14 +52,15 @@ class Audit:
         Column of each group's probability, ``{group: column}``, in place of a group classifier.
     classifier
         The audited system itself, where the tables hold no decision: a fitted estimator, or a
-        function from a frame of features to decisions.
+        function from a frame of all columns without a role that both tables share to decisions.
     favourable, favourable_label
         The favourable decision and label, where they are not obvious.
     reference
         For two groups, the one that is subtracted; by default the first in order.
     learner
         What predicts the group: ``logistic`` (the default), ``svm``, ``boosting``, or any
-        scikit-learn classifier or pipeline. One that is fitted already is used as it is.
+        scikit-learn classifier or pipeline. A classifier alone gets the default encoder in front;
+        a pipeline gets the columns as they are. One that is fitted already is used as it is.
     quantifier
         Name or instance of the quantifier.
     training
@@ -67,7 +76,8 @@ class Audit:
     level, replicates
         Confidence level of the intervals and number of replicates behind them.
     seed
-        Seed of the folds and the replicates.
+        Seed of the folds and the replicates: a whole number, or a NumPy generator, of which one
+        is drawn.
     n_jobs
         Threads for the replicates; the answer does not depend on it.
 
@@ -84,7 +94,7 @@ class Audit:
     decision: str | None = None
     group: str | Sequence[str] = ()
     label: str | None = None
-    features: Sequence[str] | None = None
+    features: str | Sequence[str] | None = None
     weight: str | None = None
     id: str | None = None
     scores: Mapping[str, str] | None = None
@@ -101,7 +111,7 @@ class Audit:
     smoothing: bool = False
     level: float = 0.95
     replicates: int = 1000
-    seed: int = 0
+    seed: Any = 0
     n_jobs: int = 1
 
     def __post_init__(self) -> None:
@@ -111,28 +121,69 @@ class Audit:
             raise InputError(
                 f"no training {self.training!r}; {did_you_mean(self.training, TRAININGS)}"
             )
-        if not 0 < self.level < 1:
-            raise InputError(f"level is a probability such as 0.95, not {self.level}")
-        for name, least in (("folds", 2), ("replicates", 0), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if not isinstance(self.scores, Mapping | None):
+            raise InputError(
+                "scores= maps each group to a column, such as {'woman': 'p_woman'}; it is "
+                f"{self.scores!r}"
+            )
+        if self.features is not None:
+            names = (self.features,) if isinstance(self.features, str) else tuple(self.features)
+            self._set("features", names)
+        self._check_numbers()
+        self._check_learner()
+        self._check_use()
+        named_quantifier(self.quantifier)
+
+    def _set(self, name: str, value: Any) -> None:
+        """Put an option into the form in which it is used and recorded."""
+        object.__setattr__(self, name, value)
+
+    def _check_numbers(self) -> None:
+        level: Any = self.level
+        if not isinstance(level, Real) or not 0 < float(level) < 1:
+            raise InputError(f"level is a probability such as 0.95, not {level!r}")
+        self._set("level", float(level))
+        if isinstance(self.seed, np.random.Generator):
+            self._set("seed", self.seed.integers(_SEEDS))
+        for name, least in (("folds", 2), ("replicates", 0), ("seed", 0), ("n_jobs", None)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral):
+                kinds = "a whole number" + " or a NumPy generator" * (name == "seed")
+                raise InputError(f"{name} is {kinds}, not {value!r}")
+            if least is not None and value < least:
+                raise InputError(f"{name} must be at least {least}, not {value}")
+            self._set(name, int(value))
+        if self.seed >= _SEEDS:
+            raise InputError(f"seed must be below {_SEEDS}, not {self.seed}")
         if self.n_jobs == 0:
             raise InputError("n_jobs is a number of threads, or -1 for all processors, not 0")
-        self._check_learner()
-        named_quantifier(self.quantifier)
 
     def _check_learner(self) -> None:
         learner = self.learner
-        if self.scores is not None and learner is not None:
-            raise InputError(
-                "scores= brings the group probabilities, so learner= has no use; drop one"
-            )
         if isinstance(learner, str) and learner not in LEARNERS:
             raise InputError(f"no learner {learner!r}; {did_you_mean(learner, LEARNERS)}")
         if isinstance(learner, type):
             raise InputError(
                 f"learner= takes an instance, such as {learner.__name__}(), not the class"
             )
+
+    def _check_use(self) -> None:
+        """Refuse what would have no effect."""
+        for name in ("learner", "features", "training", "folds"):
+            if self.scores is not None and getattr(self, name) != getattr(type(self), name):
+                raise InputError(
+                    f"scores= brings the group probabilities, so {name}= has no use; drop one"
+                )
+        decides = self.decision if self.classifier is None else self.classifier
+        for name, column, of in (
+            ("favourable", "decision", decides),
+            ("favourable_label", "label", self.label),
+        ):
+            if getattr(self, name) is not None and of is None:
+                raise InputError(
+                    f"--{name.replace('_', '-')} ({name}=) has no use without --{column} "
+                    f"({column}=); give both or neither"
+                )
 
     @property
     def group_columns(self) -> tuple[str, ...]:
@@ -160,7 +211,7 @@ class Audit:
         return FittedAudit(self, table, read, cells, cautions)
 
     def _score_columns(self, read: Auxiliary) -> Any:
-        given = {str(k): v for k, v in dict(self.scores or {}).items()}
+        given = {name_of(k): v for k, v in dict(self.scores or {}).items()}
         if sorted(given) != sorted(read.groups):
             raise InputError(
                 f"scores= names the groups {sorted(given)}, the table holds {read.groups}"

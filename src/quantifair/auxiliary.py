@@ -24,6 +24,7 @@ from quantifair.roles import (
     group_codes,
     ids_of,
     kind_of,
+    name_of,
 )
 from quantifair.sketch import MAX_GROUPS
 
@@ -187,11 +188,15 @@ def _decider_columns(decider: Decider | None) -> list[str]:
 def _choose_features(
     audit: Audit, table: Table, shared: Sequence[str] | None
 ) -> tuple[Features, Decider | None, list[Caution]]:
-    cautions: list[Caution] = []
-    usable = _shared_features(audit, table, shared, cautions)
+    both, cautions = _shared_features(audit, table, shared)
+    usable = both
+    if audit.features is not None:
+        usable, cautions = list(audit.features), []
     decider = None
     if audit.classifier is not None:
-        asked = getattr(audit.classifier, "feature_names_in_", usable)
+        # A function takes what it needs by name; an estimator without names, all it is given.
+        default = usable if hasattr(audit.classifier, "predict") else both
+        asked = getattr(audit.classifier, "feature_names_in_", default)
         here = [c for c in asked if c in table.columns and (shared is None or c in shared)]
         decider = Decider(audit.classifier, Features.of(table, here))
     if audit.scores is not None:
@@ -206,10 +211,10 @@ def _choose_features(
 
 
 def _shared_features(
-    audit: Audit, table: Table, shared: Sequence[str] | None, cautions: list[Caution]
-) -> list[str]:
-    if audit.features is not None:
-        return list(audit.features)
+    audit: Audit, table: Table, shared: Sequence[str] | None
+) -> tuple[list[str], list[Caution]]:
+    """Return the columns of both tables that have no role, and what is left out."""
+    cautions = []
     taken = {*_role_columns(audit), audit.decision}
     candidates = [c for c in table.columns if c not in taken and (shared is None or c in shared)]
     unusable = [c for c in candidates if kind_of(table.schema.field(c).type) is None]
@@ -230,7 +235,7 @@ def _shared_features(
                 table.name,
             )
         )
-    return [c for c in candidates if c not in unusable]
+    return [c for c in candidates if c not in unusable], cautions
 
 
 def _of_weight(audit: Audit, data: pa.Table, where: str) -> pa.Table:
@@ -304,12 +309,12 @@ def _reference_first(
 ) -> tuple[list[str], list[list[str]], IntArray]:
     if audit.reference is None:
         return groups, parts, codes
-    if str(audit.reference) not in groups:
+    reference = name_of(audit.reference)
+    if reference not in groups:
         raise InputError(
-            f"reference group {audit.reference!r} does not occur; "
-            f"{did_you_mean(str(audit.reference), groups)}"
+            f"reference group {audit.reference!r} does not occur; {did_you_mean(reference, groups)}"
         )
-    first = groups.index(str(audit.reference))
+    first = groups.index(reference)
     order = [first, *(k for k in range(len(groups)) if k != first)]
     place = np.argsort(order)
     return [groups[k] for k in order], [parts[k] for k in order], place[codes]

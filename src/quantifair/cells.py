@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quantifair.errors import InputError
+from quantifair.errors import InputError, explained
 from quantifair.profiles import STATES, Profile
 from quantifair.roles import MISSING, checked_weights, ids_of
 from quantifair.sketch import Sketch
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from quantifair.diagnostics import Caution
     from quantifair.learner import Scorer
     from quantifair.roles import Binary, Columns, Features
 
@@ -69,6 +70,8 @@ class Deployment:
         Hashes of the distinct ids, where an id column is known.
     features
         Rows by feature and state: missing, unknown, or in a tenth of the auxiliary values.
+    cautions
+        What is to be said of the table, once of several.
     """
 
     sketches: dict[Cell, Sketch]
@@ -78,6 +81,7 @@ class Deployment:
     missing: dict[str, int]
     people: NDArray[np.uint64] | None = None
     features: IntArray = field(default_factory=lambda: np.zeros((0, STATES), dtype=np.int64))
+    cautions: tuple[Caution, ...] = ()
 
     def __add__(self, other: Deployment) -> Deployment:
         people = None
@@ -91,6 +95,7 @@ class Deployment:
             {k: n + other.missing[k] for k, n in self.missing.items()},
             people,
             self.features + other.features,
+            tuple(dict.fromkeys((*self.cautions, *other.cautions))),
         )
 
     def __radd__(self, other: int) -> Deployment:
@@ -148,7 +153,9 @@ class Decider:
             raise InputError(
                 f"classifier= is a {type(decide).__name__}; give a fitted estimator or a function"
             )
-        decisions = np.asarray(decide(frame))
+        name = getattr(self.classifier, "__name__", type(self.classifier).__name__)
+        with explained(f"the audited classifier {name} can't decide on {where}"):
+            decisions = np.asarray(decide(frame))
         if decisions.shape != (block.num_rows,):
             raise InputError(
                 f"the audited classifier gave {decisions.shape} decisions for "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from quantifair.cells import Cell, Deployment, Plan
@@ -94,7 +94,7 @@ class FittedAudit:
                     f"{missing:,} of {found.rows:,} rows of {table.name} have no {role} in column "
                     f"{column!r}; fill it in, or leave those rows out"
                 )
-        return found
+        return replace(found, cautions=self._about_deployment(table.columns))
 
     def measure(
         self,
@@ -138,25 +138,29 @@ class FittedAudit:
             return Measurement(self, deployment, chosen)
         table = open_table(deployment, "deployment")
         fitted = self
-        absent = [c for c in self.auxiliary.features.names if c not in table.columns]
-        if absent and self.audit.features is None and self.audit.scores is None:
+        named = self.audit.features is not None or self.audit.scores is not None
+        asked = [] if named else self.auxiliary.features.names
+        if self.auxiliary.decider is not None:
+            asked = asked + self.auxiliary.decider.features.names
+        if any(column not in table.columns for column in asked):
             fitted = self.audit.fit(self.table, columns=table.columns)
         found = fitted.sketch(table, progress=progress)
-        return Measurement(fitted, found, chosen, self._about_deployment(table))
+        return Measurement(fitted, found, chosen)
 
-    def _about_deployment(self, table: Table) -> tuple[Caution, ...]:
+    def _about_deployment(self, columns: list[str]) -> tuple[Caution, ...]:
+        """Say what is special about the columns, in the same words of every part of a table."""
         found = [
             Caution(
                 "group_in_deployment",
                 f"the deployment table has the group column {column!r}; it is ignored for the "
                 "estimate. result.compare(...) or --truth sets the estimate beside it",
-                table.name,
+                "deployment",
             )
             for column in self.audit.group_columns
-            if column in table.columns
+            if column in columns
         ]
         weight = self.audit.weight
-        if weight is not None and weight not in table.columns:
+        if weight is not None and weight not in columns:
             message = f"the deployment table has no column {weight!r}: each row counts once"
-            found.append(Caution("deployment_unweighted", message, table.name))
+            found.append(Caution("deployment_unweighted", message, "deployment"))
         return tuple(found)

@@ -47,14 +47,11 @@ class Measurement:
         Sketches of the deployment.
     quantifier
         The estimator.
-    cautions
-        What is to be said of the deployment table.
     """
 
     fitted: FittedAudit
     found: Deployment
     quantifier: Quantifier
-    cautions: tuple[Caution, ...] = ()
 
     def __post_init__(self) -> None:
         for cell, trained in self.cells.items():
@@ -101,7 +98,7 @@ class Measurement:
             self._warnings(),
             self._settings(),
             _versions(),
-            Comparer(self.fitted),
+            Comparer.of(self.fitted),
         )
 
     def prevalence_result(self) -> PrevalenceResult:
@@ -176,7 +173,7 @@ class Measurement:
         )
 
     def _warnings(self) -> tuple[Caution, ...]:
-        found, about = self.found, [*self.cautions, *self.fitted.cautions]
+        found, about = self.found, [*self.found.cautions, *self.fitted.cautions]
         if found.people is not None and found.distinct_share < 1:
             message = (
                 f"the {found.rows:,} deployment rows are of {len(found.people):,} people; the "
