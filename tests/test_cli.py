@@ -222,6 +222,16 @@ def test_intersections_are_set_beside_their_truth(run: Run, tmp_path: Path) -> N
     assert re.search(r"share of a & far +0\.\d+ .* 0\.\d+", ended.out)
 
 
+@pytest.mark.parametrize("column", ["income", "sector"])
+def test_a_truth_that_holds_no_groups_is_found_before_the_deployment_is_audited(
+    column: str, run: Run, basics: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quantifair.fitted.FittedAudit.measure", None)
+    ended = run("audit", *basics, "--decision", "approved", "--truth", column)
+    assert (ended.status, ended.out) == (cli.BAD_INPUT, "")
+    assert ended.err.startswith("error: ")
+
+
 @pytest.mark.parametrize(
     ("ending", "begins"), [(".html", "<!doctype html>"), (".md", "# Audit of approved")]
 )
