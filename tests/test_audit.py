@@ -516,11 +516,26 @@ def test_labels_among_those_hired_allow_the_positive_predictive_value():
             result.equalized_odds  # noqa: B018
 
 
-def test_missing_labels_among_those_hired_are_an_error():
+@pytest.mark.parametrize(("missing", "count"), [(51, "51 of 300"), (300, "300 of 300")])
+def test_missing_labels_are_an_error_that_counts_all_of_them(missing, count):
     deployment = table(300, seed=1)
-    deployment["stayed"] = deployment["stayed"].where(deployment.index > 50)
-    with pytest.raises(InputError, match="rows of the deployment table have no label in column"):
+    deployment["stayed"] = deployment["stayed"].where(deployment.index >= missing)
+    with pytest.raises(InputError, match=f"^{count} rows of the deployment table have no label"):
         measured(table(), deployment)
+
+
+@pytest.mark.parametrize("where", ["auxiliary", "deployment"])
+def test_missing_labels_are_counted_among_those_hired_where_only_they_have_any(where):
+    def partly(frame):
+        kept = (frame["hired"] == 1) & (frame.index > 50)
+        return frame.assign(stayed=frame["stayed"].where(kept))
+
+    people = table(300, seed=1)
+    hired = people["hired"] == 1
+    tables = {"auxiliary": table(), "deployment": table(), where: partly(people)}
+    count = f"{hired[:51].sum()} of {hired.sum()} rows with .* have no label"
+    with pytest.raises(InputError, match=count):
+        measured(*tables.values())
 
 
 # Several groups and attributes
@@ -632,6 +647,14 @@ def test_people_in_both_tables_keep_their_known_group():
     assert result.cells[0].known == dict(
         auxiliary[auxiliary["hired"] == 0].groupby("sex").size().astype(float)
     )
+
+
+def test_known_people_are_counted_as_rows_not_as_weights():
+    auxiliary = table(300).assign(id=np.arange(300), w=3.0)
+    result = measured(auxiliary, auxiliary.head(200), id="id", weight="w")
+    assert sum(sum(cell.known.values()) for cell in result.cells[:2]) == 600
+    (message,) = [w.message for w in result.warnings if w.code == "known_people"]
+    assert message.startswith("200 deployment rows are of people in the auxiliary table")
 
 
 def test_repeated_people_are_counted_once_in_the_interval():

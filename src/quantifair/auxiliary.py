@@ -337,13 +337,13 @@ def _check_labels(
     if label is None or decision is None:
         return
     missing = label == MISSING
-    rejected = decision == 0
-    if missing[rejected].all():
-        missing = missing & ~rejected
+    accepted, whose = decision == 1, ""
+    if missing[~accepted].all():
+        missing, whose = missing[accepted], " with a favourable decision"
     if missing.any():
         raise InputError(
-            f"{int(missing.sum()):,} of {len(label):,} rows of {where} have no label in column "
-            f"{audit.label!r}; fill it in, leave those rows out, or leave out label="
+            f"{int(missing.sum()):,} of {len(missing):,} rows{whose} of {where} have no label in "
+            f"column {audit.label!r}; fill it in, leave those rows out, or leave out label="
         )
 
 

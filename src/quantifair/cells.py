@@ -66,6 +66,8 @@ class Deployment:
         Rows without a decision, and rows without a label in a cell that needs it.
     people
         Hashes of the distinct ids, where an id column is known.
+    known_rows
+        Rows of people who are in the auxiliary table as well, whatever their weight.
     """
 
     sketches: dict[Cell, Sketch]
@@ -74,6 +76,7 @@ class Deployment:
     counts: dict[Cell, int]
     missing: dict[str, int]
     people: NDArray[np.uint64] | None = None
+    known_rows: int = 0
 
     def __add__(self, other: Deployment) -> Deployment:
         people = None
@@ -86,6 +89,7 @@ class Deployment:
             {c: n + other.counts[c] for c, n in self.counts.items()},
             {k: n + other.missing[k] for k, n in self.missing.items()},
             people,
+            self.known_rows + other.known_rows,
         )
 
     def __radd__(self, other: int) -> Deployment:
@@ -99,10 +103,10 @@ class Deployment:
 
     @property
     def labels_among_accepted(self) -> bool:
-        """Whether nobody with an unfavourable decision has a label."""
+        """Whether labels are known, but of nobody with an unfavourable decision."""
         if not self.missing.get("label of unfavourable decisions"):
             return False
-        return all(n == 0 for c, n in self.counts.items() if c in LABELLED and c.decision == 0)
+        return {c.decision for c, n in self.counts.items() if n and c in LABELLED} == {1}
 
     def weight(self, cell: Cell) -> float:
         """Weight of a cell, known people included."""
@@ -244,7 +248,8 @@ class Plan:
             )
         counts = {c: len(r) for c, r in rows.items()}
         missing = {"decision": _count_missing(decision), **self._without_label(decision, label)}
-        return Deployment(sketches, known, block.num_rows, counts, missing, people)
+        met = int((groups != MISSING).sum())
+        return Deployment(sketches, known, block.num_rows, counts, missing, people, met)
 
     def _score(
         self, frame: pd.DataFrame, scorer: Scorer, rows: IntArray, cache: dict[str, FloatArray]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantifair.cells import Cell, Deployment, Plan
+from quantifair.cells import DECISIONS, Cell, Deployment, Plan
 from quantifair.diagnostics import Caution
 from quantifair.engines.arrow import sketch_table
 from quantifair.errors import InputError
@@ -86,14 +86,26 @@ class FittedAudit:
         found = sketch_table(table, self.plan(table), progress)
         if not found.rows:
             raise InputError(f"{table.name} is empty: it has columns but no rows")
-        for role, missing in found.missing.items():
-            if missing and not (role.endswith("decisions") and found.labels_among_accepted):
-                column = self.audit.decision if role == "decision" else self.audit.label
-                raise InputError(
-                    f"{missing:,} of {found.rows:,} rows of {table.name} have no {role} in column "
-                    f"{column!r}; fill it in, or leave those rows out"
-                )
+        self._check_complete(found, table.name)
         return found
+
+    def _check_complete(self, found: Deployment, where: str) -> None:
+        """Raise where a decision is missing, or a label that a cell needs."""
+        labels, rows, whose = found.missing["label"], found.rows, ""
+        if self.auxiliary.labels_among_accepted or found.labels_among_accepted:
+            accepted = DECISIONS[1]
+            rows, whose = found.counts[accepted], f" with {self.cells[accepted].name}"
+        else:
+            labels += found.missing["label of unfavourable decisions"]
+        for role, lacking, of, column in (
+            ("decision", found.missing["decision"], f"{found.rows:,} rows", self.audit.decision),
+            ("label", labels, f"{rows:,} rows{whose}", self.audit.label),
+        ):
+            if lacking:
+                raise InputError(
+                    f"{lacking:,} of {of} of {where} have no {role} in column {column!r}; fill it "
+                    "in, or leave those rows out"
+                )
 
     def measure(
         self,

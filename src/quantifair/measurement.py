@@ -183,11 +183,10 @@ class Measurement:
                 "intervals count people, not rows"
             )
             about.append(Caution("repeated_people", message, "deployment"))
-        known = sum(float(k.sum()) for c, k in found.known.items() if c.label is None)
-        if known:
+        if found.known_rows:
             message = (
-                f"{known:,.0f} deployment people are in the auxiliary table; they count with "
-                "their known group"
+                f"{found.known_rows:,} deployment rows are of people in the auxiliary table; they "
+                "count with their known group"
             )
             about.append(Caution("known_people", message, "deployment"))
         if Cell(1, 1) in self.cells and Cell(0, 1) not in self.cells:
