@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
+
+_WITH_COMMA = r"[-+]?\d+,\d+"
+_MOSTLY = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +124,7 @@ def read_auxiliary(audit: Audit, table: Table, shared: Sequence[str] | None) -> 
     _check_labels(audit, decision, label, table.name)
     frame = features.frame(data, table.name)
     _check_variation(features, frame, table.name)
+    _check_commas(features, frame, table.name)
     cautions += _wide_text(features, frame)
     weights = np.ones(data.num_rows)
     if audit.weight is not None:
@@ -353,6 +358,19 @@ def _check_variation(features: Features, frame: pd.DataFrame, where: str) -> Non
             f"every feature of {where} is constant ({', '.join(features.names)}); nothing in them "
             "tells people apart"
         )
+
+
+def _check_commas(features: Features, frame: pd.DataFrame, where: str) -> None:
+    """Refuse numbers with a comma, which would serve as categories."""
+    for name in (n for n, kind in features.kinds.items() if kind == "text"):
+        values = frame[name].dropna()
+        numbers = [v for v in values if re.fullmatch(_WITH_COMMA, v)]
+        if numbers and len(numbers) >= _MOSTLY * len(values):
+            raise InputError(
+                f"column {name!r} of {where} holds numbers with a comma, such as "
+                f"{numbers[0]!r}, which would be read as text; write them with a point, in "
+                "both tables"
+            )
 
 
 def _wide_text(features: Features, frame: pd.DataFrame) -> list[Caution]:
