@@ -201,6 +201,16 @@ def test_weights_ids_and_scores_are_columns(run: Run, tmp_path: Path) -> None:
     ]
 
 
+def test_prevalences_know_the_people_of_an_id_column(run: Run, tmp_path: Path) -> None:
+    survey, later = tables(who=lambda t, _: range(len(t)))
+    survey.to_parquet(tmp_path / "survey.parquet")
+    later.to_parquet(tmp_path / "later.parquet")
+    words = [tmp_path / "later.parquet", "-a", tmp_path / "survey.parquet", "--group", "g"]
+    ended = run("quantify", *words, "--id", "who")
+    assert ended.status == 0
+    assert "- known_people: 150 deployment rows" in ended.out
+
+
 def test_truth_is_set_beside_the_estimate(
     run: Run, basics: list[Any], files: tuple[Path, Path]
 ) -> None:

@@ -52,6 +52,7 @@ Feature = Annotated[
     typer.Option(help="A feature column; repeat it. By default all that both tables share."),
 ]
 Weight = Annotated[str | None, typer.Option(help="Column of survey weights.")]
+Id = Annotated[str | None, typer.Option("--id", help="Column that identifies people.")]
 Score = Annotated[
     list[str] | None,
     typer.Option(help="GROUP=COLUMN, a column of that group's probability; repeat it."),
@@ -78,7 +79,7 @@ def audit(  # noqa: PLR0913
     ] = None,
     feature: Feature = None,
     weight: Weight = None,
-    id_: Annotated[str | None, typer.Option("--id", help="Column that identifies people.")] = None,
+    id_: Id = None,
     score: Score = None,
     favourable: Favourable = None,
     favourable_label: Annotated[
@@ -153,6 +154,7 @@ def quantify(  # noqa: PLR0913
     ] = None,
     feature: Feature = None,
     weight: Weight = None,
+    id_: Id = None,
     score: Score = None,
     favourable: Favourable = None,
     quantifier: Method = "sld",
@@ -173,6 +175,7 @@ def quantify(  # noqa: PLR0913
         group=_one_or_many(group),
         features=feature or None,
         weight=weight,
+        id=id_,
         scores=_scores(score),
         favourable=favourable,
         learner=_learner(learner),
