@@ -207,6 +207,11 @@ class Measurement:
             "favourable": None if read.favourable is None else read.favourable.name(1),
             "label": None if read.positive is None else read.positive.name(1),
             "features": read.features.names,
+            "weight": audit.weight,
+            "id": audit.id,
+            "scores": None if audit.scores is None else dict(audit.scores),
+            "classifier": None if audit.classifier is None else _named(audit.classifier),
+            "reference": audit.reference,
             "quantifier": repr(self.quantifier),
             "learner": self._learner(),
             "training": audit.training if audit.scores is None else "none",
@@ -224,6 +229,11 @@ class Measurement:
         if audit.scores is not None:
             return "none: scores of " + ", ".join(self.fitted.auxiliary.features.names)
         return "logistic" if audit.learner is None else str(audit.learner)
+
+
+def _named(classifier: Any) -> str:
+    """Return how a result calls a classifier: an estimator with its options, or a function."""
+    return str(getattr(classifier, "__name__", classifier))
 
 
 def _versions() -> dict[str, str]:
