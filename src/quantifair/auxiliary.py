@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,6 +94,14 @@ class Auxiliary:
             return None
         names, numbers = np.unique(self.ids.astype(str), return_inverse=True)
         return numbers if len(names) < len(self.ids) else None
+
+    def alone(self, column: str) -> Auxiliary:
+        """Return the same people, grouped by one of several attributes."""
+        values = [a[column] for a in self.attributes]
+        levels = list(dict.fromkeys(values))
+        codes = np.array([levels.index(v) for v in values])[self.codes]
+        attributes = [{column: level} for level in levels]
+        return replace(self, codes=codes, groups=levels, attributes=attributes)
 
 
 def read_auxiliary(audit: Audit, table: Table, shared: Sequence[str] | None) -> Auxiliary:
@@ -263,7 +271,8 @@ def _grouped(
         raise InputError(
             f"group column {shown} of {where} holds {len(groups)} groups; the most is {MAX_GROUPS}"
         )
-    _check_members(codes, groups, where)
+    if len(audit.group_columns) == 1:  # a small intersection leaves the attributes to be audited
+        _check_members(codes, groups, where)
     groups, parts, codes = _reference_first(audit, groups, parts, codes)
     attributes = [dict(zip(audit.group_columns, p, strict=True)) for p in parts]
     return data, codes, groups, attributes, cautions

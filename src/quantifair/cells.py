@@ -68,6 +68,8 @@ class Deployment:
         Hashes of the distinct ids, where an id column is known.
     known_rows
         Rows of people who are in the auxiliary table as well, whatever their weight.
+    alone
+        The same of each attribute that is audited for itself.
     """
 
     sketches: dict[Cell, Sketch]
@@ -77,6 +79,7 @@ class Deployment:
     missing: dict[str, int]
     people: NDArray[np.uint64] | None = None
     known_rows: int = 0
+    alone: dict[str, Deployment] = field(default_factory=dict)
 
     def __add__(self, other: Deployment) -> Deployment:
         people = None
@@ -90,6 +93,7 @@ class Deployment:
             {k: n + other.missing[k] for k, n in self.missing.items()},
             people,
             self.known_rows + other.known_rows,
+            {name: one + other.alone[name] for name, one in self.alone.items()},
         )
 
     def __radd__(self, other: int) -> Deployment:
@@ -181,6 +185,8 @@ class Plan:
         Names of the columns, or ``None``.
     known
         Group of each id that the auxiliary table holds.
+    alone
+        The same for each attribute that is audited for itself.
     """
 
     cells: tuple[Cell, ...]
@@ -193,6 +199,7 @@ class Plan:
     weight: str | None = None
     id: str | None = None
     known: dict[str, int] = field(default_factory=dict)
+    alone: dict[str, Plan] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -217,7 +224,8 @@ class Plan:
         known = {c: np.zeros(self.groups) for c in self.scorers}
         people = None if self.id is None else np.empty(0, dtype=np.uint64)
         missing = {"decision": 0, **self._without_label(None, None)}
-        return Deployment(sketches, known, 0, dict.fromkeys(self.cells, 0), missing, people)
+        counts, alone = dict.fromkeys(self.cells, 0), {n: p.empty() for n, p in self.alone.items()}
+        return Deployment(sketches, known, 0, counts, missing, people, 0, alone)
 
     def sketch(self, block: Columns, where: str) -> Deployment:
         """Score and count a block of rows."""
@@ -249,7 +257,8 @@ class Plan:
         counts = {c: len(r) for c, r in rows.items()}
         missing = {"decision": _count_missing(decision), **self._without_label(decision, label)}
         met = int((groups != MISSING).sum())
-        return Deployment(sketches, known, block.num_rows, counts, missing, people, met)
+        alone = {name: plan.sketch(block, where) for name, plan in self.alone.items()}
+        return Deployment(sketches, known, block.num_rows, counts, missing, people, met, alone)
 
     def _score(
         self, frame: pd.DataFrame, scorer: Scorer, rows: IntArray, cache: dict[str, FloatArray]

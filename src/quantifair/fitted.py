@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from quantifair.cells import DECISIONS, Cell, Deployment, Plan
@@ -42,6 +42,8 @@ class FittedAudit:
         The trained cells.
     cautions
         What is to be said of the auxiliary table and the learner.
+    alone
+        The audit of each of several attributes for itself, where an intersection is too small.
     """
 
     audit: Audit
@@ -49,6 +51,7 @@ class FittedAudit:
     auxiliary: Auxiliary
     cells: dict[Cell, TrainedCell]
     cautions: tuple[Caution, ...]
+    alone: dict[str, FittedAudit] = field(default_factory=dict)
 
     @property
     def groups(self) -> list[str]:
@@ -75,6 +78,7 @@ class FittedAudit:
             audit.weight if audit.weight in table.columns else None,
             audit.id,
             known,
+            {column: fitted.plan(table) for column, fitted in self.alone.items()},
         )
 
     def sketch(self, deployment: Any, *, progress: Progress | None = None) -> Deployment:
