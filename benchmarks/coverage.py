@@ -130,17 +130,20 @@ def stored(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def missing(rows: list[dict]) -> list[tuple[int, int, float, tuple[float, float]]]:
+    """Settings of the planned grid that these rows do not hold."""
+    done = {tuple(float(r[k]) for k in FIELDS[:5]) for r in rows}
+    grid = itertools.product(PREVALENCES, AUXILIARY, DEPLOYMENT, AUC)
+    planned = [(auxiliary, deployment, auc, p) for p, auxiliary, deployment, auc in grid]
+    return [s for s in planned if (*s[:3], *s[3]) not in done]
+
+
 def main(trials: int, jobs: int, path: Path = RESULTS) -> None:
     """Run every setting that is not stored yet; store the table as it grows."""
     path.parent.mkdir(exist_ok=True)
     rows: list[dict] = [*stored(path)]
-    done = {tuple(float(r[k]) for k in FIELDS[:5]) for r in rows}
-    settings = itertools.product(PREVALENCES, AUXILIARY, DEPLOYMENT, AUC)
     with Parallel(n_jobs=jobs) as pool:
-        for prevalences, auxiliary, deployment, auc in settings:
-            setting = (auxiliary, deployment, auc, prevalences)
-            if (auxiliary, deployment, auc, *prevalences) in done:
-                continue
+        for setting in missing(rows):
             found = pool(delayed(single)(setting, number) for number in range(trials))
             rows += [summarise(setting, found, name) for name in QUANTIFIERS]
             write(rows, path)

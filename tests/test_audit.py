@@ -519,11 +519,26 @@ def test_labels_among_those_hired_allow_the_positive_predictive_value():
             result.equalized_odds  # noqa: B018
 
 
-def test_missing_labels_among_those_hired_are_an_error():
+@pytest.mark.parametrize(("missing", "count"), [(51, "51 of 300"), (300, "300 of 300")])
+def test_missing_labels_are_an_error_that_counts_all_of_them(missing, count):
     deployment = table(300, seed=1)
-    deployment["stayed"] = deployment["stayed"].where(deployment.index > 50)
-    with pytest.raises(InputError, match="rows of the deployment table have no label in column"):
+    deployment["stayed"] = deployment["stayed"].where(deployment.index >= missing)
+    with pytest.raises(InputError, match=f"^{count} rows of the deployment table have no label"):
         measured(table(), deployment)
+
+
+@pytest.mark.parametrize("where", ["auxiliary", "deployment"])
+def test_missing_labels_are_counted_among_those_hired_where_only_they_have_any(where):
+    def partly(frame):
+        kept = (frame["hired"] == 1) & (frame.index > 50)
+        return frame.assign(stayed=frame["stayed"].where(kept))
+
+    people = table(300, seed=1)
+    hired = people["hired"] == 1
+    tables = {"auxiliary": table(), "deployment": table(), where: partly(people)}
+    count = f"{hired[:51].sum()} of {hired.sum()} rows with .* have no label"
+    with pytest.raises(InputError, match=count):
+        measured(*tables.values())
 
 
 # Several groups and attributes
@@ -593,6 +608,67 @@ def test_attributes_are_sums_over_intersections():
         assert difference == pytest.approx(second - first)
 
 
+def crossed(rows, seed=0, old_women=None):
+    """Two attributes that ``x`` and ``z`` tell apart, with few old women among those hired."""
+    rng = np.random.default_rng(seed + 100)
+    frame = table(rows, seed=seed)
+    old, woman = rng.random(rows) < 0.4, frame["sex"] == "woman"
+    frame["age"] = np.where(old, "old", "young")
+    frame = frame.assign(x=rng.normal(3.0 * woman), z=rng.normal(3.0 * old))
+    chosen = frame.index[(frame["hired"] == 1) & woman & old]
+    return frame if old_women is None else frame.drop(index=chosen[old_women:])
+
+
+@pytest.mark.parametrize("old_women", [0, 3])
+def test_attributes_are_audited_alone_where_an_intersection_is_too_small(old_women):
+    auxiliary, deployment = crossed(900, old_women=old_women), crossed(500, seed=1)
+    deployment = deployment.drop(columns=["sex", "age"])
+    options = of_learner(label=None)
+    fitted = audit(**options, group=["sex", "age"], reference="woman & young").fit(auxiliary)
+    result = fitted.measure(deployment)
+    assert {g.share.estimate for g in result.groups} == {None}
+    for column, reference in {"sex": "woman", "age": "young"}.items():
+        spec = audit(**options, group=column, reference=reference)
+        alone = spec.fit(auxiliary).measure(deployment)
+        assert result.attributes[column].measures == alone.measures
+        assert result.attributes[column].groups == alone.groups
+    assert codes_of(result) == ["audited_alone", "group_too_small" if old_women else "group_absent"]
+    parts = fitted.sketch(deployment.head(100)) + fitted.sketch(deployment.tail(400))
+    assert fitted.measure(parts).attributes == result.attributes
+
+
+def test_an_intersection_of_one_leaves_the_attributes():
+    auxiliary = crossed(900)
+    auxiliary.loc[0, "age"] = "unknown"
+    spec = audit(**of_learner(group=["sex", "age"], label=None))
+    result = spec.fit(auxiliary).measure(crossed(500, seed=1))
+    sex, age = (result.attributes[c].measures["demographic_parity"] for c in ("sex", "age"))
+    assert sex.difference.estimate is not None
+    assert age.difference.estimate is None
+    assert any("group 'unknown' with hired=" in w.message for w in result.warnings)
+
+
+def test_a_sketch_of_other_attributes_is_refused():
+    auxiliary, deployment = crossed(900, old_women=0), crossed(500, seed=1)
+    options = of_learner(label=None)
+    sketch = audit(**options, group="sex").fit(auxiliary).sketch(deployment)
+    with pytest.raises(SketchMismatchError, match="other attributes"):
+        audit(**options, group=["sex", "age"]).fit(auxiliary).measure(sketch)
+
+
+def test_probabilities_of_intersections_tell_nothing_of_an_attribute_alone():
+    def scored(people):
+        shares = np.random.default_rng(0).dirichlet(np.ones(4), len(people)).T
+        return people.assign(**dict(zip(scores.values(), shares, strict=True)))
+
+    names = ["man & old", "man & young", "woman & old", "woman & young"]
+    scores = {name: f"p{i}" for i, name in enumerate(names)}
+    spec = audit(group=["sex", "age"], scores=scores, label=None)
+    result = spec.fit(scored(crossed(900, old_women=0))).measure(scored(crossed(500, seed=1)))
+    assert "audited_alone" not in codes_of(result)
+    assert result.attributes["sex"].measures["demographic_parity"].difference.estimate is None
+
+
 # Weights and people
 
 
@@ -650,6 +726,14 @@ def test_people_in_both_tables_keep_their_known_group():
     assert result.cells[0].known == dict(
         auxiliary[auxiliary["hired"] == 0].groupby("sex").size().astype(float)
     )
+
+
+def test_known_people_are_counted_as_rows_not_as_weights():
+    auxiliary = table(300).assign(id=np.arange(300), w=3.0)
+    result = measured(auxiliary, auxiliary.head(200), id="id", weight="w")
+    assert sum(sum(cell.known.values()) for cell in result.cells[:2]) == 600
+    (message,) = [w.message for w in result.warnings if w.code == "known_people"]
+    assert message.startswith("200 deployment rows are of people in the auxiliary table")
 
 
 def test_repeated_people_are_counted_once_in_the_interval():

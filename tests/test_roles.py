@@ -538,7 +538,7 @@ def test_people_in_both_tables_keep_their_known_group() -> None:
         for figure, known in zip(figures, truth.loc[group.name], strict=True):
             assert (figure.low, figure.estimate, figure.high) == (known, known, known)
     assert codes(result) == ["known_people"]
-    assert result.warnings[0].message.startswith("8 deployment people")
+    assert result.warnings[0].message.startswith("8 deployment rows")
 
 
 def test_ids_with_leading_zeros_are_the_same_people_in_every_file(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -528,6 +530,20 @@ def test_each_cell_learns_from_its_own_people():
     cells = audit().fit(table()).cells
     assert [c.trained.sample.codes.size for c in cells.values()] == [100, 100]
     assert len({c.trained.scorer.fingerprint for c in cells.values()}) == 2
+
+
+def test_probabilities_that_are_not_finite_are_named_by_learner_rows_and_cell():
+    auxiliary = table().assign(p=np.tile([0.4, 0.6], 100))
+    learner = make_pipeline(FunctionTransformer(), Reader())
+    spec = audit(learner=learner, features=["p"], calibrate=False)
+    told = "the learner Reader gave probabilities that are not finite for 3 of {} rows with hired=1"
+    advice = "; look for missing and extreme values in the features, .*, or use learner='logistic'"
+    hired = np.flatnonzero(auxiliary["hired"] == 1)[:3]
+    wrong = auxiliary.assign(p=np.where(np.isin(np.arange(200), hired), np.nan, 0.5))
+    with pytest.raises(InputError, match=told.format("[0-9]+ auxiliary") + advice):
+        replace(spec, training="all").fit(wrong)
+    with pytest.raises(InputError, match=told.format("100 deployment") + advice):
+        spec.fit(auxiliary).measure(wrong.drop(columns="sex"))
 
 
 def test_one_scoring_function_may_serve_all_cells():

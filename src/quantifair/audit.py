@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from quantifair.auxiliary import read_auxiliary
 from quantifair.errors import InputError, did_you_mean
 from quantifair.fitted import FittedAudit
-from quantifair.learner import LEARNERS, ScoreColumns
+from quantifair.learner import LEARNERS, ScoreColumns, is_external
 from quantifair.quantifiers import named_quantifier
 from quantifair.roles import name_of
 from quantifair.tables import open_table
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from quantifair.auxiliary import Auxiliary
     from quantifair.quantifiers import Quantifier
+    from quantifair.tables import Table
 
 _SEEDS = 2**32
 """Number of seeds that scikit-learn takes."""
@@ -38,7 +39,7 @@ class Audit:
         Column of the system's decision, in both tables.
     group
         Column of the group in the auxiliary table, or several: then their intersections are
-        audited, and each of them alone.
+        audited, and each of them alone, even where an intersection is too small.
     label
         Column of the true outcome, in both tables, for measures that need it.
     features
@@ -204,11 +205,10 @@ class Audit:
         table = open_table(auxiliary, "auxiliary")
         read = read_auxiliary(self, table, columns)
         learner = self.learner if self.scores is None else self._score_columns(read)
-        meaning = (read.groups, read.favourable, read.positive)
-        recipe = Recipe(learner, self.training, self.folds, self.calibrate, self.seed, meaning)
-        cells = train_cells(read, recipe, per_cell=self.per_cell)
-        cautions = (*read.cautions, *learner_cautions(self, table.name))
-        return FittedAudit(self, table, read, cells, cautions)
+        fitted = _trained(self, learner, table, read)
+        if is_external(learner):
+            return fitted  # what knows the intersections does not know an attribute alone
+        return replace(fitted, alone=_alone(fitted))
 
     def _score_columns(self, read: Auxiliary) -> Any:
         given = {name_of(k): v for k, v in dict(self.scores or {}).items()}
@@ -220,3 +220,24 @@ class Audit:
             if kind != "number":
                 raise InputError(f"score column {column!r} holds {kind}s, not probabilities")
         return ScoreColumns([given[g] for g in read.groups])
+
+
+def _trained(audit: Audit, learner: Any, table: Table, read: Auxiliary) -> FittedAudit:
+    meaning = (read.groups, read.favourable, read.positive)
+    recipe = Recipe(learner, audit.training, audit.folds, audit.calibrate, audit.seed, meaning)
+    cells = train_cells(read, recipe, per_cell=audit.per_cell)
+    cautions = (*read.cautions, *learner_cautions(audit, table.name))
+    return FittedAudit(audit, table, read, cells, cautions)
+
+
+def _alone(fitted: FittedAudit) -> dict[str, FittedAudit]:
+    """Audit each of several attributes for itself where an intersection is too small."""
+    audit = fitted.audit
+    if len(audit.group_columns) == 1 or all(c.trained is not None for c in fitted.cells.values()):
+        return {}
+    by_column = {column: fitted.auxiliary.alone(column) for column in audit.group_columns}
+    return {
+        column: _trained(replace(audit, group=column), audit.learner, fitted.table, read)
+        for column, read in by_column.items()
+        if len(read.groups) > 1
+    }

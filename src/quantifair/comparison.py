@@ -70,7 +70,15 @@ class Comparer:
         self, result: AuditResult, truth: Any, group: tuple[str, ...] | None = None
     ) -> Comparison:
         """Compare; ``group`` names the columns of the truth where they are called otherwise."""
-        rates = {k: v[None] for k, v in self._true_rates(truth, group).items()}
+        names = group or self.group_columns
+        table = open_table(truth, "deployment")
+        data = self._read(table, names)
+        if data.num_rows != result.rows:
+            raise InputError(
+                f"{table.name} with the truth has {data.num_rows:,} rows, but {result.rows:,} were "
+                "audited; compare with the table that was measured"
+            )
+        rates = {k: v[None] for k, v in self._true_rates(data, names, table.name).items()}
         true = {k: v["difference"][0] for k, v in disparity.disparities(rates).items()}
         rows = [
             _row(f"{name} difference", measure.difference, true.get(name))
@@ -85,21 +93,24 @@ class Comparer:
         estimators = [_row(k, Figure(v), parity) for k, v in result.estimators.items()]
         return Comparison(tuple(rows), tuple(estimators))
 
-    def _true_rates(self, truth: Any, group: tuple[str, ...] | None) -> dict[str, FloatArray]:
-        table = open_table(truth, "deployment")
-        names = group or self.group_columns
-        data = self._read(table, names)
-        codes = self._codes(data, names, table.name)
-        decision = self._decisions(data, table.name)
+    def check(self, table: Table, names: tuple[str, ...]) -> None:
+        """Raise unless these columns hold a true group for every row."""
+        self._codes(table.read(dict.fromkeys(names)), names, table.name)
+
+    def _true_rates(
+        self, data: pa.Table, names: tuple[str, ...], where: str
+    ) -> dict[str, FloatArray]:
+        codes = self._codes(data, names, where)
+        decision = self._decisions(data, where)
         weights = np.ones(data.num_rows)
         if self.weight in data.column_names:
-            weights = checked_weights(data[self.weight], str(self.weight), table.name)
+            weights = checked_weights(data[self.weight], str(self.weight), where)
         groups = len(self.groups)
         decided = np.zeros((2, groups))
         np.add.at(decided, (decision, codes), weights)
         if self.positive is None:
             return disparity.group_rates(decided)
-        label = self.positive.decode(data[self.positive.column], table.name)
+        label = self.positive.decode(data[self.positive.column], where)
         labelled = np.zeros((2, 2, groups))
         seen = label != MISSING
         np.add.at(labelled, (label[seen], decision[seen], codes[seen]), weights[seen])

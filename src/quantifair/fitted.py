@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from quantifair.cells import Cell, Deployment, Plan
+from quantifair.cells import DECISIONS, Cell, Deployment, Plan
 from quantifair.diagnostics import Caution
 from quantifair.engines.arrow import sketch_table
 from quantifair.errors import InputError
@@ -42,6 +42,8 @@ class FittedAudit:
         The trained cells.
     cautions
         What is to be said of the auxiliary table and the learner.
+    alone
+        The audit of each of several attributes for itself, where an intersection is too small.
     """
 
     audit: Audit
@@ -49,6 +51,7 @@ class FittedAudit:
     auxiliary: Auxiliary
     cells: dict[Cell, TrainedCell]
     cautions: tuple[Caution, ...]
+    alone: dict[str, FittedAudit] = field(default_factory=dict)
 
     @property
     def groups(self) -> list[str]:
@@ -76,6 +79,7 @@ class FittedAudit:
             audit.id,
             known,
             read.profile,
+            {column: fitted.plan(table) for column, fitted in self.alone.items()},
         )
 
     def sketch(self, deployment: Any, *, progress: Progress | None = None) -> Deployment:
@@ -87,14 +91,26 @@ class FittedAudit:
         found = sketch_table(table, self.plan(table), progress)
         if not found.rows:
             raise InputError(f"{table.name} is empty: it has columns but no rows")
-        for role, missing in found.missing.items():
-            if missing and not (role.endswith("decisions") and found.labels_among_accepted):
-                column = self.audit.decision if role == "decision" else self.audit.label
-                raise InputError(
-                    f"{missing:,} of {found.rows:,} rows of {table.name} have no {role} in column "
-                    f"{column!r}; fill it in, or leave those rows out"
-                )
+        self._check_complete(found, table.name)
         return replace(found, cautions=self._about_deployment(table.columns))
+
+    def _check_complete(self, found: Deployment, where: str) -> None:
+        """Raise where a decision is missing, or a label that a cell needs."""
+        labels, rows, whose = found.missing["label"], found.rows, ""
+        if self.auxiliary.labels_among_accepted or found.labels_among_accepted:
+            accepted = DECISIONS[1]
+            rows, whose = found.counts[accepted], f" with {self.cells[accepted].name}"
+        else:
+            labels += found.missing["label of unfavourable decisions"]
+        for role, lacking, of, column in (
+            ("decision", found.missing["decision"], f"{found.rows:,} rows", self.audit.decision),
+            ("label", labels, f"{rows:,} rows{whose}", self.audit.label),
+        ):
+            if lacking:
+                raise InputError(
+                    f"{lacking:,} of {of} of {where} have no {role} in column {column!r}; fill it "
+                    "in, or leave those rows out"
+                )
 
     def measure(
         self,

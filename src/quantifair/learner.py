@@ -42,18 +42,22 @@ class Scorer:
         Applied to each classifier's scores; ``None`` if they are used as they come.
     fingerprint
         Hash of all of the above: sketches of different scoring functions refuse to merge.
+    cell
+        How messages call the cell that it serves.
     """
 
     models: tuple[Any, ...]
     order: tuple[int, ...]
     calibration: Calibration | None
     fingerprint: str
+    cell: str = "any decision"
 
     def __call__(self, frame: pd.DataFrame) -> FloatArray:
         """Score rows, shape ``(rows, groups)``."""
         total = np.zeros((len(frame), len(self.order)))
         for model in self.models:
-            scores = probabilities(model, frame)[:, list(self.order)]
+            rows = f"deployment rows with {self.cell}"
+            scores = probabilities(model, frame, rows)[:, list(self.order)]
             total += scores if self.calibration is None else self.calibration(scores)
         return total / len(self.models)
 
@@ -249,8 +253,8 @@ def reweights_classes(learner: Any) -> bool:
     )
 
 
-def probabilities(model: Any, frame: pd.DataFrame) -> FloatArray:
-    """Return a classifier's probabilities, checked."""
+def probabilities(model: Any, frame: pd.DataFrame, rows: str = "rows") -> FloatArray:
+    """Return a classifier's probabilities, checked; ``rows`` is how messages call the rows."""
     name, asked = called(model), _asked(model, frame)
     with explained(f"the learner {name} can't score people"):
         scores = np.asarray(model.predict_proba(asked), dtype=np.float64)
@@ -263,10 +267,21 @@ def probabilities(model: Any, frame: pd.DataFrame) -> FloatArray:
     wrong = int((~np.isfinite(scores).all(axis=1)).sum())
     if wrong:
         raise InputError(
-            f"the group classifier returned probabilities that are not finite for {wrong:,} of "
-            f"{len(scores):,} rows; check the learner, and missing values in the features"
+            f"the learner {_name(model)} gave probabilities that are not finite for {wrong:,} of "
+            f"{len(scores):,} {rows}; look for missing and extreme values in the features, "
+            "regularise the learner more, or use learner='logistic'"
         )
     return scores
+
+
+def _name(model: Any) -> str:
+    """Return the class of what learns at the end of pipelines and inside of a calibration."""
+    while True:
+        inner = model.steps[-1][1] if hasattr(model, "steps") else None
+        inner = inner or getattr(model, "estimator", None) or getattr(model, "learner", None)
+        if inner is None or isinstance(inner, str):
+            return type(model).__name__
+        model = inner
 
 
 def _asked(model: Any, frame: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quantifair import disparity
+from quantifair import diagnostics, disparity
 from quantifair.cells import ACCEPTED, DECISIONS, Cell
 from quantifair.comparison import Comparer
 from quantifair.diagnostics import Caution
@@ -54,6 +54,11 @@ class Measurement:
     quantifier: Quantifier
 
     def __post_init__(self) -> None:
+        if self.found.alone.keys() != self.fitted.alone.keys():
+            raise SketchMismatchError(
+                "the sketch is of other attributes than this audit's; sketch the deployment again "
+                "with the audit that measures it"
+            )
         for cell, trained in self.cells.items():
             if trained.trained is None:
                 continue
@@ -82,6 +87,14 @@ class Measurement:
     def estimates(self) -> dict[Cell, CellEstimate]:
         """Prevalences of each cell, with replicates."""
         return self._estimated(self.quantifier, self.options, self.cells)
+
+    @cached_property
+    def alone(self) -> dict[str, Measurement]:
+        """What is measured of each attribute that is audited for itself."""
+        return {
+            column: Measurement(fitted, self.found.alone[column], self.quantifier)
+            for column, fitted in self.fitted.alone.items()
+        }
 
     def audit_result(self) -> AuditResult:
         """Return disparities, figures by group, and all that has to be said of them."""
@@ -134,20 +147,22 @@ class Measurement:
         return values
 
     def _by_attribute(self) -> dict[str, AttributeResult]:
-        """Sum the intersections over all attributes but one, for each attribute."""
-        columns, every = self.fitted.audit.group_columns, self.fitted.auxiliary.attributes
+        """Sum the intersections over all attributes but one, or take that attribute's audit."""
+        columns, read = self.fitted.audit.group_columns, self.fitted.auxiliary
         if len(columns) == 1:
             return {}
         found = {}
         for column in columns:
-            values = [a[column] for a in every]
-            levels = sorted(set(values), key=values.index)
-            summed = np.array([[v == level for level in levels] for v in values], dtype=np.float64)
-            rates = all_rates({c: e.merged(summed) for c, e in self.estimates.items()})
-            attributes = [{column: level} for level in levels]
+            one = read.alone(column)
+            if column in self.alone:
+                rates = all_rates(self.alone[column].estimates)
+            else:
+                values = [[a[column] == level for level in one.groups] for a in read.attributes]
+                summed = np.array(values, dtype=np.float64)
+                rates = all_rates({c: e.merged(summed) for c, e in self.estimates.items()})
             found[column] = AttributeResult(
-                group_results(rates, levels, attributes, self.options),
-                measure_results(rates, levels, self.options) if len(levels) > 1 else {},
+                group_results(rates, one.groups, one.attributes, self.options),
+                measure_results(rates, one.groups, self.options) if len(one.groups) > 1 else {},
             )
         return found
 
@@ -189,17 +204,19 @@ class Measurement:
             )
             about.append(Caution("labels_among_accepted", message, "label"))
         about += self.fitted.auxiliary.profile.cautions(found.features)
-        for estimate in self.estimates.values():
-            about += [c for c in estimate.cautions if c not in about]
+        if self.alone:
+            about.append(diagnostics.alone(list(self.alone), self.fitted.table.name))
+        for each in (self, *self.alone.values()):
+            for estimate in each.estimates.values():
+                about += [c for c in estimate.cautions if c not in about]
         return tuple(about)
 
     def _about_known(self) -> Caution:
         """Say how many people are in both tables; that nobody is may be a matter of spelling."""
-        known = sum(float(k.sum()) for c, k in self.found.known.items() if c.label is None)
-        if known:
+        if self.found.known_rows:
             message = (
-                f"{known:,.0f} deployment people are in the auxiliary table; they count with "
-                "their known group"
+                f"{self.found.known_rows:,} deployment rows are of people in the auxiliary table; "
+                "they count with their known group"
             )
             return Caution("known_people", message, "deployment")
         message = (
@@ -217,6 +234,11 @@ class Measurement:
             "favourable": None if read.favourable is None else read.favourable.name(1),
             "label": None if read.positive is None else read.positive.name(1),
             "features": read.features.names,
+            "weight": audit.weight,
+            "id": audit.id,
+            "scores": None if audit.scores is None else dict(audit.scores),
+            "classifier": None if audit.classifier is None else _named(audit.classifier),
+            "reference": audit.reference,
             "quantifier": repr(self.quantifier),
             "learner": self._learner(),
             "training": audit.training if audit.scores is None else "none",
@@ -234,6 +256,11 @@ class Measurement:
         if audit.scores is not None:
             return "none: scores of " + ", ".join(self.fitted.auxiliary.features.names)
         return "logistic" if audit.learner is None else str(audit.learner)
+
+
+def _named(classifier: Any) -> str:
+    """Return how a result calls a classifier: an estimator with its options, or a function."""
+    return str(getattr(classifier, "__name__", classifier))
 
 
 def _versions() -> dict[str, str]:

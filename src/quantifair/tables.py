@@ -159,9 +159,12 @@ def _open_parquet(files: list[str], connection: Any) -> tuple[Any, int, list[str
     from pyarrow.parquet import read_schema
 
     names = list(read_schema(files[0]).names)
-    relation = connection.read_parquet(files)
+    # Of files in folders such as year=2024/month=5, all in the same way, these are columns, too.
+    folders = {tuple(re.findall(r"([^/\\]+)=[^/\\]*[/\\]", file)) for file in files}
+    in_folders = len(files) > 1 and len(folders) == 1
+    relation = connection.read_parquet(files, hive_partitioning=in_folders)
     rows = relation.count("*").fetchall()[0][0]
-    # DuckDB renames columns that differ in case only, and adds those of a partition's folder.
+    # DuckDB renames columns that differ in case only, and adds those of the folders.
     names += relation.columns[len(names) :]
     return relation, rows, names, [_quoted(column) for column in relation.columns]
 

@@ -92,6 +92,8 @@ class Recipe:
     meaning
         What groups and cells stand for. Sketches in which they stand for something else are not
         to be mixed up, so it is part of the fingerprint.
+    cell
+        How messages call the cell that is trained.
     """
 
     learner: Any
@@ -100,12 +102,13 @@ class Recipe:
     calibrate: bool = True
     seed: int = 0
     meaning: Any = None
+    cell: str = "any decision"
 
     def train(self, frame: pd.DataFrame, sample: Sample, classes: list[str]) -> Trained:
         """Train on auxiliary people; ``sample.scores`` is not read."""
         if is_external(self.learner):
             order = self._order(classes)
-            scores = probabilities(self.learner, frame)[:, order]
+            scores = self._probabilities(self.learner, frame)[:, order]
             everybody = np.arange(len(frame))
             return self._finish((self.learner,), order, scores, sample, everybody)
         with explained(f"the learner {called(self.learner)} can't be cloned"):
@@ -119,14 +122,17 @@ class Recipe:
         people = np.arange(len(frame))
         if self.training == "all":
             model = self._fit_one(learner, frame, sample, people)
-            return (model,), probabilities(model, frame), people
+            return (model,), self._probabilities(model, frame), people
         splits = self._splits(sample)
         models = tuple(self._fit_one(learner, frame, sample, train) for train, _ in splits)
         scores = np.zeros((len(frame), sample.scores.shape[1]))
         for model, (_, held) in zip(models, splits, strict=True):
-            scores[held] = probabilities(model, frame.iloc[held])
+            scores[held] = self._probabilities(model, frame.iloc[held])
         rows = np.sort(np.concatenate([held for _, held in splits]))
         return models, scores[rows], rows
+
+    def _probabilities(self, model: Any, frame: pd.DataFrame) -> FloatArray:
+        return probabilities(model, frame, f"auxiliary rows with {self.cell}")
 
     def _splits(self, sample: Sample) -> list[tuple[IntArray, IntArray]]:
         people = np.arange(len(sample.codes))
@@ -205,7 +211,7 @@ class Recipe:
             applied, calibration = (slope, fitted.bias), fitted
             kept = replace(kept, scores=fitted(scores))
         fingerprint = _fingerprint((self.meaning, order, applied), models, scores)
-        scorer = Scorer(models, tuple(order), calibration, fingerprint)
+        scorer = Scorer(models, tuple(order), calibration, fingerprint, self.cell)
         return Trained(scorer, kept, slope, broken)
 
 
@@ -299,6 +305,7 @@ def _train(
     unscored = np.zeros((len(rows), len(auxiliary.groups)))
     sample = Sample(unscored, auxiliary.codes[rows], auxiliary.weights[rows], clusters)
     frame = auxiliary.frame.iloc[rows]
+    recipe = replace(recipe, cell=described.name)
     for learner in _candidates(recipe.learner, auxiliary.features):
         trained = replace(recipe, learner=learner).train(frame, sample, auxiliary.groups)
         if not trained.broken:
