@@ -140,25 +140,24 @@ def stored(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def settings() -> list[tuple]:
-    """The grid, the same as in the table."""
+def missing(rows: list[dict], method: tuple[str, str] = METHODS[0]) -> list[tuple]:
+    """Settings of the planned grid that these rows do not hold for a kind of interval."""
+    rows = [r for r in rows if (r["interval"], r["quantifier"]) == method]
+    done = {tuple(float(r[k]) for k in FIELDS[:5]) for r in rows}
     grid = itertools.product(PREVALENCES, AUXILIARY, DEPLOYMENT, AUC)
-    return [(auxiliary, deployment, auc, q) for q, auxiliary, deployment, auc in grid]
+    planned = [(auxiliary, deployment, auc, p) for p, auxiliary, deployment, auc in grid]
+    return [s for s in planned if (*s[:3], *s[3]) not in done]
 
 
 def main(trials: int, jobs: int, interval: str, path: Path = RESULTS) -> None:
     """Run every setting that is not stored yet; store the table as it grows."""
     path.parent.mkdir(exist_ok=True)
     rows: list[dict] = [*stored(path)]
-    done = {(*(float(r[k]) for k in FIELDS[:5]), r["interval"], r["quantifier"]) for r in rows}
+    methods = tuple(m for m in METHODS if m[0] == interval)
     with Parallel(n_jobs=jobs) as pool:
-        for setting in settings():
-            key = (*setting[:3], *setting[3])
-            left = tuple(m for m in METHODS if m[0] == interval and (*key, *m) not in done)
-            if not left:
-                continue
-            found = pool(delayed(single)(setting, number, left) for number in range(trials))
-            rows += [summarise(setting, found, method) for method in left]
+        for setting in missing(rows, methods[0]):
+            found = pool(delayed(single)(setting, number, methods) for number in range(trials))
+            rows += [summarise(setting, found, method) for method in methods]
             write(rows, path)
 
 

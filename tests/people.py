@@ -47,8 +47,13 @@ def with_columns(table: pd.DataFrame, **columns: Any) -> pd.DataFrame:
     return table
 
 
+def roles_with(**roles: Any) -> dict[str, Any]:
+    """Return the roles; score columns need no training."""
+    return {k: v for k, v in ROLES.items() if k != "training" or "scores" not in roles} | roles
+
+
 def audited(auxiliary: Any, deployment: Any, **roles: Any) -> AuditResult:
-    return Audit(**{**ROLES, **roles}).fit(auxiliary).measure(deployment)
+    return Audit(**roles_with(**roles)).fit(auxiliary).measure(deployment)
 
 
 def codes(result: Any) -> list[str]:

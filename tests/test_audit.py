@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import astuple
 
 import numpy as np
@@ -518,11 +519,26 @@ def test_labels_among_those_hired_allow_the_positive_predictive_value():
             result.equalized_odds  # noqa: B018
 
 
-def test_missing_labels_among_those_hired_are_an_error():
+@pytest.mark.parametrize(("missing", "count"), [(51, "51 of 300"), (300, "300 of 300")])
+def test_missing_labels_are_an_error_that_counts_all_of_them(missing, count):
     deployment = table(300, seed=1)
-    deployment["stayed"] = deployment["stayed"].where(deployment.index > 50)
-    with pytest.raises(InputError, match="rows of the deployment table have no label in column"):
+    deployment["stayed"] = deployment["stayed"].where(deployment.index >= missing)
+    with pytest.raises(InputError, match=f"^{count} rows of the deployment table have no label"):
         measured(table(), deployment)
+
+
+@pytest.mark.parametrize("where", ["auxiliary", "deployment"])
+def test_missing_labels_are_counted_among_those_hired_where_only_they_have_any(where):
+    def partly(frame):
+        kept = (frame["hired"] == 1) & (frame.index > 50)
+        return frame.assign(stayed=frame["stayed"].where(kept))
+
+    people = table(300, seed=1)
+    hired = people["hired"] == 1
+    tables = {"auxiliary": table(), "deployment": table(), where: partly(people)}
+    count = f"{hired[:51].sum()} of {hired.sum()} rows with .* have no label"
+    with pytest.raises(InputError, match=count):
+        measured(*tables.values())
 
 
 # Several groups and attributes
@@ -592,6 +608,67 @@ def test_attributes_are_sums_over_intersections():
         assert difference == pytest.approx(second - first)
 
 
+def crossed(rows, seed=0, old_women=None):
+    """Two attributes that ``x`` and ``z`` tell apart, with few old women among those hired."""
+    rng = np.random.default_rng(seed + 100)
+    frame = table(rows, seed=seed)
+    old, woman = rng.random(rows) < 0.4, frame["sex"] == "woman"
+    frame["age"] = np.where(old, "old", "young")
+    frame = frame.assign(x=rng.normal(3.0 * woman), z=rng.normal(3.0 * old))
+    chosen = frame.index[(frame["hired"] == 1) & woman & old]
+    return frame if old_women is None else frame.drop(index=chosen[old_women:])
+
+
+@pytest.mark.parametrize("old_women", [0, 3])
+def test_attributes_are_audited_alone_where_an_intersection_is_too_small(old_women):
+    auxiliary, deployment = crossed(900, old_women=old_women), crossed(500, seed=1)
+    deployment = deployment.drop(columns=["sex", "age"])
+    options = of_learner(label=None)
+    fitted = audit(**options, group=["sex", "age"], reference="woman & young").fit(auxiliary)
+    result = fitted.measure(deployment)
+    assert {g.share.estimate for g in result.groups} == {None}
+    for column, reference in {"sex": "woman", "age": "young"}.items():
+        spec = audit(**options, group=column, reference=reference)
+        alone = spec.fit(auxiliary).measure(deployment)
+        assert result.attributes[column].measures == alone.measures
+        assert result.attributes[column].groups == alone.groups
+    assert codes_of(result) == ["audited_alone", "group_too_small" if old_women else "group_absent"]
+    parts = fitted.sketch(deployment.head(100)) + fitted.sketch(deployment.tail(400))
+    assert fitted.measure(parts).attributes == result.attributes
+
+
+def test_an_intersection_of_one_leaves_the_attributes():
+    auxiliary = crossed(900)
+    auxiliary.loc[0, "age"] = "unknown"
+    spec = audit(**of_learner(group=["sex", "age"], label=None))
+    result = spec.fit(auxiliary).measure(crossed(500, seed=1))
+    sex, age = (result.attributes[c].measures["demographic_parity"] for c in ("sex", "age"))
+    assert sex.difference.estimate is not None
+    assert age.difference.estimate is None
+    assert any("group 'unknown' with hired=" in w.message for w in result.warnings)
+
+
+def test_a_sketch_of_other_attributes_is_refused():
+    auxiliary, deployment = crossed(900, old_women=0), crossed(500, seed=1)
+    options = of_learner(label=None)
+    sketch = audit(**options, group="sex").fit(auxiliary).sketch(deployment)
+    with pytest.raises(SketchMismatchError, match="other attributes"):
+        audit(**options, group=["sex", "age"]).fit(auxiliary).measure(sketch)
+
+
+def test_probabilities_of_intersections_tell_nothing_of_an_attribute_alone():
+    def scored(people):
+        shares = np.random.default_rng(0).dirichlet(np.ones(4), len(people)).T
+        return people.assign(**dict(zip(scores.values(), shares, strict=True)))
+
+    names = ["man & old", "man & young", "woman & old", "woman & young"]
+    scores = {name: f"p{i}" for i, name in enumerate(names)}
+    spec = audit(group=["sex", "age"], scores=scores, label=None)
+    result = spec.fit(scored(crossed(900, old_women=0))).measure(scored(crossed(500, seed=1)))
+    assert "audited_alone" not in codes_of(result)
+    assert result.attributes["sex"].measures["demographic_parity"].difference.estimate is None
+
+
 # Weights and people
 
 
@@ -651,6 +728,14 @@ def test_people_in_both_tables_keep_their_known_group():
     )
 
 
+def test_known_people_are_counted_as_rows_not_as_weights():
+    auxiliary = table(300).assign(id=np.arange(300), w=3.0)
+    result = measured(auxiliary, auxiliary.head(200), id="id", weight="w")
+    assert sum(sum(cell.known.values()) for cell in result.cells[:2]) == 600
+    (message,) = [w.message for w in result.warnings if w.code == "known_people"]
+    assert message.startswith("200 deployment rows are of people in the auxiliary table")
+
+
 def test_repeated_people_are_counted_once_in_the_interval():
     auxiliary = table(600).assign(id=-1 - np.arange(600))
     deployment = table(200, seed=1, repeat=True)
@@ -707,6 +792,32 @@ def test_the_audited_system_may_decide_itself():
     assert found.demographic_parity == expected.demographic_parity
 
 
+def test_a_function_that_decides_sees_columns_that_are_no_features():
+    columns = ["x", "z", "sex"]
+    spec = Audit(group="sex", features=["x"], classifier=lambda frame: frame["z"] > 0, replicates=0)
+    found = spec.fit(table()[[*columns, "p_man"]]).measure(table(500, seed=1)[["x", "z"]])
+    truth = table(500, seed=1)
+    assert found.settings["features"] == ["x"]
+    assert found.cells[1].deployment_rows == (truth["z"] > 0).sum()
+
+
+def fails(frame):
+    return frame["salary"] > 0
+
+
+@pytest.mark.parametrize(
+    ("classifier", "message"),
+    [
+        (LogisticRegression(), "LogisticRegression can't decide on the auxiliary .*: NotFittedE"),
+        (fails, "audited classifier fails can't decide on the auxiliary table: KeyError: 'salary'"),
+    ],
+)
+def test_a_classifier_that_can_not_decide_says_why_in_one_sentence(classifier, message):
+    with pytest.raises(InputError, match=message) as raised:
+        Audit(group="sex", classifier=classifier).fit(table()[["x", "z", "sex"]])
+    assert "\n" not in str(raised.value)
+
+
 def test_features_that_the_deployment_lacks_are_left_out():
     auxiliary, deployment = table()[["x", "z", "hired", "sex"]], table(500, seed=1)[["x", "hired"]]
     spec = Audit(decision="hired", group="sex", replicates=30)
@@ -715,6 +826,35 @@ def test_features_that_the_deployment_lacks_are_left_out():
     assert result.settings["features"] == ["x"]
     assert result.measures == expected.measures
     assert "not_shared" in codes_of(result)
+
+
+def test_one_feature_may_be_named_alone():
+    options = of_learner(label=None)
+    alone, listed = (
+        measured(table(), table(300, seed=1), **(options | {"features": f}))
+        for f in ("q_man", ["q_man"])
+    )
+    assert alone.settings["features"] == ["q_man"]
+    assert alone.measures == listed.measures
+
+
+@pytest.mark.parametrize("reference", [1, 1.0, "1"], ids=repr)
+def test_the_reference_and_the_scores_may_name_numbered_groups_in_any_way(reference):
+    numbered = table().assign(sex=lambda t: (t["sex"] == "woman").astype(float))
+    scores = {0.0: "q_man", 1.0: "q_woman"}
+    fitted = audit(scores=scores, label=None, reference=reference).fit(numbered)
+    assert fitted.groups == ["1", "0"]
+
+
+def test_a_result_can_be_kept_and_compared_later_without_the_people():
+    deployment = table(300, seed=1)
+    result = measured(table(), deployment)
+    kept = pickle.loads(pickle.dumps(result))  # noqa: S301
+    assert kept == result
+    assert kept.compare(deployment) == result.compare(deployment)
+    larger = measured(table(4000), deployment)
+    # A row more or less of a sum has another number of bytes, the rows themselves many.
+    assert len(pickle.dumps(larger)) < len(pickle.dumps(result)) + 400
 
 
 def test_features_that_were_asked_for_have_to_be_there():
@@ -729,6 +869,15 @@ def test_a_group_column_in_the_deployment_is_ignored_and_told():
     blind, seeing = fitted.measure(without_group(deployment)), fitted.measure(deployment)
     assert seeing.measures == blind.measures
     assert codes_of(seeing) == ["group_in_deployment", *codes_of(blind)]
+
+
+def test_what_is_said_of_a_table_stays_with_its_sketch_and_is_said_once():
+    fitted = audit(label=None, weight="w").fit(table().assign(w=1.0))
+    deployment = table(300, seed=1)
+    parts = deployment[:100], deployment[100:200], without_group(deployment[200:])
+    result = fitted.measure(sum(fitted.sketch(part) for part in parts))
+    assert result.warnings == fitted.measure(deployment).warnings
+    assert codes_of(result)[:2] == ["group_in_deployment", "deployment_unweighted"]
 
 
 def test_progress_is_told_in_rows():
@@ -751,16 +900,43 @@ def test_progress_is_told_in_rows():
         ({"folds": 1}, "folds must be at least 2, not 1"),
         ({"replicates": -1}, "replicates must be at least 0, not -1"),
         ({"seed": -1}, "seed must be at least 0, not -1"),
+        ({"seed": None}, "seed is a whole number or a NumPy generator, not None"),
+        ({"seed": 2**32}, "seed must be below 4294967296, not 4294967296"),
+        ({"level": "0.9"}, "level is a probability such as 0.95, not '0.9'"),
+        ({"replicates": 10.5}, "replicates is a whole number, not 10.5"),
+        ({"folds": 2.5}, "folds is a whole number, not 2.5"),
+        ({"n_jobs": "2"}, "n_jobs is a whole number, not '2'"),
         ({"n_jobs": 0}, "n_jobs is a number of threads"),
         ({"learner": "logistics"}, "no learner 'logistics'; did you mean 'logistic'"),
         ({"learner": LogisticRegression}, r"instance, such as LogisticRegression\(\)"),
         ({"learner": "svm", "scores": NOISY}, "learner= has no use"),
+        ({"scores": ["p_man", "p_woman"]}, "scores= maps each group to a column"),
+        ({"features": ["x"], "scores": NOISY}, "scores= .* features= has no use"),
+        ({"training": "split", "scores": NOISY}, "scores= .* training= has no use"),
+        ({"folds": 3, "scores": NOISY}, "scores= .* folds= has no use"),
+        ({"favourable": 1, "decision": None}, r"\(favourable=\) has no use .* \(decision=\)"),
+        ({"favourable_label": 1}, r"\(favourable_label=\) has no use without .* \(label=\)"),
         ({"quantifier": "sdl"}, "no quantifier 'sdl'; did you mean 'sld'"),
     ],
 )
 def test_options_are_checked_before_the_work(options, message):
     with pytest.raises(InputError, match=message):
         Audit(**{"decision": "hired", "group": "sex"} | options)
+
+
+def test_a_generator_gives_the_seed_which_is_recorded():
+    one, same = (audit(seed=np.random.default_rng(3)) for _ in range(2))
+    assert one.seed == same.seed
+    result = one.fit(table()).measure(without_group(table(300, seed=1)))
+    assert json.loads(result.to_json())["seed"] == one.seed
+    rng = np.random.default_rng(3)
+    assert audit(seed=rng).seed != audit(seed=rng).seed
+
+
+def test_numbers_of_numpy_are_recorded_as_numbers():
+    given = {"seed": np.int64(7), "folds": np.int32(3), "level": np.float32(0.5)}
+    spec = Audit(decision="hired", group="sex", **given)
+    assert [type(getattr(spec, name)) for name in given] == [int, int, float]
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,9 @@ TABLES = {
                          auxiliary={"x": every_tenth(np.inf, 1.0)}),
     "infinite there": bad("column 'x' of the deployment table", "holds 15 infinite values",
                           deployment={"x": every_tenth(-np.inf, 1.0)}),
+    "numbers with a comma": both("column 'x' of the auxiliary table", "holds numbers with a comma",
+                                 "write them with a point",
+                                 x=lambda t, _: [f"{v:.2f}".replace(".", ",") for v in t["x"]]),
     "a list as a feature": both("column 'tags' of the auxiliary table", "holds list<",
                                 "can't be a feature", tags=each(["u"]),
                                 roles={"features": ["x", "tags"]}),
@@ -193,6 +196,11 @@ TABLES = {
     "a level of zero": bad("level is a probability", level=0.0),
     "fewer than no replicates": bad("replicates must be at least 0, not -1", replicates=-1),
     "a negative seed": bad("seed must be at least 0, not -3", seed=-3),
+    "features beside scores": both("scores= brings the group probabilities",
+                                   "features= has no use",
+                                   roles={"scores": {"a": "x", "b": "x"}, "features": ["x"]}),
+    "a favourable label of nothing": bad("--favourable-label (favourable_label=) has no use "
+                                         "without --label (label=)", favourable_label="u"),
     "scores of other groups": both("scores= names the groups ['a', 'c']",
                                    roles={"scores": {"a": "x", "c": "x"}}),
     "scores that are no column": bad(AUXILIARY, "no column 'pp'",
@@ -259,7 +267,8 @@ def test_from_the_command_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("quantifair.audit.Audit", partial(Audit, training="split"))
+    training = {} if "scores" in TABLES[case].roles else {"training": "split"}
+    monkeypatch.setattr("quantifair.audit.Audit", partial(Audit, **training))
     files = [tmp_path / "auxiliary.parquet", tmp_path / "deployment.parquet"]
     for file, table in zip(files, made(TABLES[case]), strict=True):
         table.to_parquet(file)
@@ -270,6 +279,18 @@ def test_from_the_command_line(
     (line,) = printed.err.splitlines()
     assert line.startswith("error: ")
     check(line, TABLES[case].says)
+
+
+def test_a_favourable_decision_needs_a_decision_to_quantify_by(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [tmp_path / "auxiliary.csv", tmp_path / "deployment.csv"]
+    for file, table in zip(files, tables(), strict=True):
+        table.to_csv(file, index=False)
+    options = ["quantify", files[1], "-a", files[0], "--group", "g", "--favourable", "yes"]
+    assert run(monkeypatch, *options) == cli.BAD_INPUT
+    message = "--favourable (favourable=) has no use without --decision (decision=)"
+    assert message in capsys.readouterr().err
 
 
 # Sources that are no table.
@@ -314,7 +335,10 @@ OBJECTS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: duckdb.sql('select 1 as x, 2 as "X"'),
         "columns that differ in case only",
     ),
-    "mixed types": (mixed, "has a column of mixed or unknown types: .*'two'.* column x"),
+    "mixed types": (
+        mixed,
+        "column 'x' of the auxiliary table .* of mixed or unknown types: .*'two'",
+    ),
     "complex numbers": (lambda: draw(9, 1).assign(x=1j), "mixed or unknown types"),
     "numbers too large": (lambda: draw(9, 1).assign(x=10**30), "mixed or unknown types"),
 }

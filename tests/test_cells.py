@@ -130,6 +130,7 @@ def test_known_people_are_counted_by_group_and_not_scored() -> None:
     assert found.known[Cell(1)].tolist() == [0.0, 1.0]
     assert found.sketches[Cell(0)].weight == 2.0 + 6.0
     assert found.weight(Cell(0)) == 2.0 + 4.0 + 6.0 + 8.0
+    assert found.known_rows == 3
     assert found.distinct_share == 7 / 8
 
 

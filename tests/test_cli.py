@@ -57,7 +57,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def quick(**given: Any) -> Audit:
-    return Audit(**{**given, "training": "split", "replicates": 20})
+    training = {} if given.get("scores") else {"training": "split"}
+    return Audit(**{**given, **training, "replicates": 20})
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +202,16 @@ def test_weights_ids_and_scores_are_columns(run: Run, tmp_path: Path) -> None:
     ]
 
 
+def test_prevalences_know_the_people_of_an_id_column(run: Run, tmp_path: Path) -> None:
+    survey, later = tables(who=lambda t, _: range(len(t)))
+    survey.to_parquet(tmp_path / "survey.parquet")
+    later.to_parquet(tmp_path / "later.parquet")
+    words = [tmp_path / "later.parquet", "-a", tmp_path / "survey.parquet", "--group", "g"]
+    ended = run("quantify", *words, "--id", "who")
+    assert ended.status == 0
+    assert "- known_people: 150 deployment rows" in ended.out
+
+
 def test_truth_is_set_beside_the_estimate(
     run: Run, basics: list[Any], files: tuple[Path, Path]
 ) -> None:
@@ -220,6 +231,16 @@ def test_intersections_are_set_beside_their_truth(run: Run, tmp_path: Path) -> N
     ended = run("audit", *words, "--group", "g", "--group", "h", "--truth", "g1", "--truth", "h1")
     assert ended.status == 0
     assert re.search(r"share of a & far +0\.\d+ .* 0\.\d+", ended.out)
+
+
+@pytest.mark.parametrize("column", ["income", "sector"])
+def test_a_truth_that_holds_no_groups_is_found_before_the_deployment_is_audited(
+    column: str, run: Run, basics: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quantifair.fitted.FittedAudit.measure", None)
+    ended = run("audit", *basics, "--decision", "approved", "--truth", column)
+    assert (ended.status, ended.out) == (cli.BAD_INPUT, "")
+    assert ended.err.startswith("error: ")
 
 
 @pytest.mark.parametrize(

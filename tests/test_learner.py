@@ -136,6 +136,30 @@ def test_a_fitted_learner_gets_its_own_columns_in_its_own_order():
         probabilities(learner, wider[["empty"]])
 
 
+def test_a_learner_fitted_without_names_has_to_have_as_many_columns():
+    frame, codes = applicants()
+    learner = LogisticRegression().fit(frame[["income", "empty"]].fillna(0).to_numpy(), codes)
+    message = r"LogisticRegression was fitted on 2 columns without names, the features are 1 \(x\)"
+    with pytest.raises(InputError, match=message):
+        probabilities(learner, pd.DataFrame({"x": [0.0]}))
+
+
+def test_what_fails_in_a_learner_is_told_in_one_sentence():
+    frame, codes = applicants()
+    learner = LogisticRegression().fit(frame[["income"]].fillna(0), codes)
+    with pytest.raises(
+        InputError, match="LogisticRegression can't score people: ValueError: Input X"
+    ):
+        probabilities(learner, frame)
+
+
+@pytest.mark.parametrize("scores", [[0.5, 0.5], [[0.5, 0.5]], [[0.2, 0.3, 0.5]] * 2])
+def test_probabilities_have_a_row_for_each_person_and_a_column_for_each_group(scores):
+    learner = Stated(scores).fit(None, [0, 1])
+    with pytest.raises(InputError, match="the learner Stated returned probabilities of shape"):
+        probabilities(learner, pd.DataFrame({"x": [0, 1]}))
+
+
 def test_a_scoring_function_is_the_mean_of_its_calibrated_models():
     frame = pd.DataFrame({"x": [0.0, 1.0]})
     models = (

@@ -139,6 +139,17 @@ def test_columns_are_as_wide_as_their_longest_cell():
     ]
 
 
+def test_line_breaks_in_names_do_not_break_the_table():
+    auxiliary = table().replace({"sex": {"man": "m\na\tn"}})
+    scores = {"m\na\tn": "p_man", "woman": "p_woman"}
+    spec = Audit(decision="hired", group="sex", scores=scores, replicates=0)
+    result = spec.fit(auxiliary).measure(table(200, seed=1))
+    text = str(result)
+    assert "\nm\\na\\tn  " in text
+    assert "woman minus m\\na\\tn" in text
+    assert result.groups[0].name == "m\na\tn"
+
+
 # JSON
 
 
@@ -260,4 +271,23 @@ def test_settings_tell_how_the_audit_was_made(result):
     assert result.settings["label"] == "stayed=1"
     assert result.settings["quantifier"] == "SLD()"
     assert result.settings["learner"] == "none: scores of p_man, p_woman"
+    assert result.settings["scores"] == SCORES
+    unset = ("weight", "id", "classifier", "reference")
+    assert [result.settings[name] for name in unset] == [None] * 4
     assert set(result.versions) >= {"quantifair", "numpy", "scikit-learn"}
+
+
+def test_settings_name_all_that_was_set():
+    def system(frame):
+        return (frame["p_woman"] > 0.5).astype(int)
+
+    auxiliary = table().assign(w=1.5, who=range(300)).drop(columns=["hired", "p_man"])
+    spec = Audit(
+        group="sex", classifier=system, weight="w", id="who", reference="woman", replicates=0
+    )
+    deployment = auxiliary.drop(columns="sex").assign(who=range(300, 600))
+    settings = json.loads(spec.fit(auxiliary).measure(deployment).to_json())["settings"]
+    assert settings["weight"] == "w"
+    assert settings["id"] == "who"
+    assert settings["classifier"] == "system"
+    assert settings["reference"] == "woman"

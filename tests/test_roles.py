@@ -5,6 +5,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -71,6 +72,16 @@ KINDS: dict[str, tuple[Column, Callable[[pd.DataFrame], Any]]] = {
     "polars categories": (WORDS, polars(pl.Categorical)),
     "a polars enumeration": (WORDS, polars(pl.Enum(["high", "middle", "low"]))),
     "an Arrow dictionary": (WORDS, dictionary),
+    "pandas intervals": (lambda t, _: pd.cut(t["x"], [-9, 0, 1, 9]), pd.DataFrame),
+    "pandas intervals as they are": (
+        lambda t, _: pd.cut(t["x"], [-9, 0, 1, 9]).astype("interval[int64, right]"),
+        pd.DataFrame,
+    ),
+    "pandas periods": (
+        cast(telling(pd.Period("1999"), pd.Period("2024")), "period[Y]"),
+        pd.DataFrame,
+    ),
+    "UUIDs": (telling(UUID(int=1), UUID(int=2)), pd.DataFrame),
     "dates": (DAYS, pd.DataFrame),
     "times": (MOMENTS, pd.DataFrame),
     "times with a time zone": (ROME, pd.DataFrame),
@@ -337,6 +348,34 @@ def test_groups_of_any_values_have_names(values: list[Any], names: list[str]) ->
     assert [group.name for group in audited(auxiliary, deployment).groups] == names
 
 
+def test_age_bands_are_groups_by_their_text() -> None:
+    auxiliary, deployment = tables(
+        g=lambda t, _: pd.cut(t["x"], [-9, 1, 9]), x=lambda t, _: t["x"].where(t.index % 9 > 0)
+    )
+    result = audited(auxiliary, deployment)
+    assert [group.name for group in result.groups] == ["(-9, 1]", "(1, 9]"]
+    assert (
+        result.groups == audited(auxiliary.assign(g=auxiliary["g"].astype(str)), deployment).groups
+    )
+
+
+def test_uuids_tell_people_apart_as_their_text_does() -> None:
+    auxiliary, deployment = tables(who=lambda t, _: [UUID(int=i) for i in range(len(t))])
+    result = audited(auxiliary, deployment, id="who")
+    assert "known_people" in codes(result)
+    texts = audited(auxiliary, deployment.assign(who=deployment["who"].astype(str)), id="who")
+    assert texts.measures == result.measures
+
+
+@pytest.mark.parametrize("value", [1j, 10**30, "two"])
+def test_a_column_of_no_one_type_stops_only_who_reads_it(value: Any) -> None:
+    odd = tables(odd=lambda t, _: pd.Series([value, *range(1, len(t))], dtype=object))
+    result = audited(*odd, features=["x", "city"])
+    assert result.measures == audited(*tables()).measures
+    with pytest.raises(InputError, match=r"column 'odd' of the auxiliary table \(the feature\)"):
+        audited(*odd)
+
+
 # Roles.
 
 
@@ -499,7 +538,7 @@ def test_people_in_both_tables_keep_their_known_group() -> None:
         for figure, known in zip(figures, truth.loc[group.name], strict=True):
             assert (figure.low, figure.estimate, figure.high) == (known, known, known)
     assert codes(result) == ["known_people"]
-    assert result.warnings[0].message.startswith("8 deployment people")
+    assert result.warnings[0].message.startswith("8 deployment rows")
 
 
 def test_ids_with_leading_zeros_are_the_same_people_in_every_file(tmp_path: Path) -> None:

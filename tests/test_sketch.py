@@ -226,6 +226,15 @@ def test_scores_that_are_no_probabilities_are_refused_and_counted(
         Sketch.from_scores(scores)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize("beyond", [1e-15, 9e-14, 2e-13, 5e-10])
+def test_a_score_beyond_one_by_rounding_stays_within_the_bins(groups: int, beyond: float) -> None:
+    scores = np.eye(groups) * (1 + beyond)
+    assert nested_bins(as_scores(scores)).max() == NESTED_BINS - 1
+    same = Sketch.from_scores(scores).to_bytes() == Sketch.from_scores(np.eye(groups)).to_bytes()
+    assert same
+
+
 def test_scores_off_by_rounding_are_brought_back() -> None:
     scores = as_scores([[1 + 5e-10, -5e-10], [-5e-10, 1 + 5e-10], [0.0, 1 + 5e-10]])
     assert scores.min() == 0

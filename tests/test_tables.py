@@ -63,6 +63,13 @@ def as_parquet_glob(table: pa.Table, folder: Path) -> str:
     return f"{folder}/*.parquet"
 
 
+def as_partitions(table: pa.Table, folder: Path) -> str:
+    """Write files in folders that are named after a decision and hold the rest."""
+    parts = pyarrow.dataset.partitioning(pa.schema([("approved", pa.string())]), flavor="hive")
+    pyarrow.dataset.write_dataset(table, folder, format="parquet", partitioning=parts)
+    return f"{folder}/**/*.parquet"
+
+
 def as_csv_glob(table: pa.Table, folder: Path) -> Path:
     as_parts(table, folder, lambda t, p: as_text(t, p.with_suffix(".csv")))
     return folder / "part*.csv"
@@ -111,6 +118,25 @@ def test_every_source_gives_the_same_audit(form: str, expected: str, tmp_path: P
     auxiliary = FORMS[form](LENDER.auxiliary, tmp_path / "auxiliary")
     deployment = FORMS[form](LENDER.deployment, tmp_path / "deployment")
     assert AUDIT.fit(auxiliary).measure(deployment).to_json() == expected
+
+
+def test_columns_may_be_in_the_names_of_folders(expected: str, tmp_path: Path) -> None:
+    by_decision = LENDER.deployment.sort_by("approved")
+    deployment = as_partitions(by_decision, tmp_path / "later")
+    survey = as_partitions(LENDER.auxiliary, tmp_path / "survey")
+    assert sorted(open_table(survey, "survey").columns) == sorted(LENDER.auxiliary.column_names)
+    result = AUDIT.fit(LENDER.auxiliary).measure(deployment)
+    assert result.to_json() == expected
+    assert AUDIT.fit(survey).measure(deployment).rows == result.rows
+
+
+def test_folders_are_columns_only_where_all_files_lie_in_such(tmp_path: Path) -> None:
+    as_partitions(LENDER.deployment, tmp_path / "later")
+    as_parquet(LENDER.deployment.drop("approved"), tmp_path / "later" / "more.parquet")
+    files = open_table(f"{tmp_path}/later/**/*.parquet", "deployment")
+    assert "approved" not in files.columns
+    (one,) = (tmp_path / "later" / "approved=yes").iterdir()
+    assert "approved" not in open_table(one, "deployment").columns
 
 
 def test_two_relations_of_one_connection() -> None:

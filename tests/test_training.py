@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
@@ -18,6 +24,8 @@ from quantifair.calibration import fit_calibration
 from quantifair.cells import ACCEPTED, DECISIONS, EVERYBODY, LABELLED
 from quantifair.errors import InputError
 from quantifair.intervals import Sample
+from quantifair.learner import prepared
+from quantifair.roles import Features
 from quantifair.training import Recipe, people_by_group
 
 
@@ -226,7 +234,7 @@ def test_the_default_learner_is_regularised_until_it_is_honest(wide):
 
 def test_another_learner_is_not_regularised_for_its_owner(wide):
     cells = Audit(decision="hired", group="group", learner=LogisticRegression()).fit(wide).cells
-    assert {m.C for c in cells.values() for m in c.trained.scorer.models} == {1.0}
+    assert {m[-1].C for c in cells.values() for m in c.trained.scorer.models} == {1.0}
     assert all(c.trained.broken for c in cells.values())
 
 
@@ -270,6 +278,63 @@ def test_a_fitted_learner_has_to_give_probabilities():
     learner = LinearSVC().fit(frame[["x"]], codes)
     with pytest.raises(InputError, match="fitted learner LinearSVC has no predict_proba"):
         Recipe(learner).train(frame, sample_of(codes), ["0", "1"])
+
+
+def test_a_fitted_learner_gives_each_group_a_column_of_probabilities():
+    class Flat(Reader):
+        def predict_proba(self, X):
+            return X["p"].to_numpy()
+
+    frame, codes = stated(100, 0, honesty=1)
+    message = r"the learner Flat returned probabilities of shape \(100,\) for 100 rows"
+    with pytest.raises(InputError, match=message):
+        Recipe(Flat().fit(frame, codes)).train(frame, sample_of(codes), ["0", "1"])
+
+
+def test_what_a_learner_can_not_do_is_one_sentence_with_its_name():
+    frame, codes = people()
+    learner = make_pipeline(StandardScaler(), LogisticRegression())
+    message = "the learner LogisticRegression can't be fitted .*: ValueError: could not convert"
+    with pytest.raises(InputError, match=message) as raised:
+        Recipe(learner).train(frame.assign(x="care"), sample_of(codes), ["a", "b"])
+    assert "\n" not in str(raised.value)
+
+
+WEIGHTS = {"man": 5, "woman": 1}
+
+
+@pytest.mark.parametrize("groups", [["man", "woman"], ["woman", "man"]])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LogisticRegression(class_weight=WEIGHTS),
+        make_pipeline(FunctionTransformer(), LogisticRegression(class_weight=WEIGHTS)),
+        GridSearchCV(LogisticRegression(), {"class_weight": [WEIGHTS]}),
+    ],
+)
+def test_class_weights_are_given_by_group(learner, groups):
+    frame, codes = people()
+    features, names = frame[["x", "z"]], np.array(groups)[codes]
+    expected = LogisticRegression(class_weight=WEIGHTS).fit(features, names)
+    order = [list(expected.classes_).index(g) for g in groups]
+    trained = Recipe(learner, "all", calibrate=False).train(features, sample_of(codes), groups)
+    assert trained.scorer(features) == pytest.approx(expected.predict_proba(features)[:, order])
+
+
+def test_class_weights_of_numbered_groups_are_given_by_number():
+    frame, codes = people()
+    numbered = LogisticRegression(class_weight={1.0: 5, 0.0: 1})
+    trained = Recipe(numbered, "all").train(frame[["x"]], sample_of(codes), ["1", "0"])
+    assert trained.scorer.models[0].class_weight == {0: 5, 1: 1}
+
+
+def test_a_search_is_known_by_its_scores_as_its_times_are_never_the_same():
+    def searched():
+        steps = make_pipeline(SimpleImputer(), LogisticRegression())
+        return GridSearchCV(steps, {"simpleimputer__strategy": ["mean", "median"]}, cv=3)
+
+    assert fingerprint(searched()) == fingerprint(searched())
+    assert fingerprint(searched()) != fingerprint(searched(), seed=1)
 
 
 def test_a_learner_that_scores_nobody_is_refused():
@@ -352,7 +417,7 @@ def test_a_learner_that_can_not_be_pickled_is_known_by_its_scores():
     assert fingerprint(squared(2)) != fingerprint(squared(3))
 
 
-# Cells
+# Preparation
 
 
 def table(rows=200, seed=0, **columns):
@@ -374,6 +439,69 @@ def table(rows=200, seed=0, **columns):
 def audit(**options) -> Audit:
     given = {"decision": "hired", "group": "sex", "features": ["x"], "replicates": 0}
     return Audit(**{**given, "learner": LogisticRegression()} | options)
+
+
+def gaps(**columns):
+    """Applicants with text, dates and gaps."""
+    frame = table(**columns)
+    opened = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(len(frame)), unit="D")
+    return frame.assign(x=frame["x"].where(frame.index % 5 > 0), town="Rome", opened=opened)
+
+
+ALL = ["x", "town", "opened"]
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LogisticRegression(),
+        RandomForestClassifier(5),
+        GaussianNB(),
+        LinearSVC(),
+        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}),
+        VotingClassifier([("one", LogisticRegression()), ("other", GaussianNB())], voting="soft"),
+    ],
+)
+def test_a_classifier_alone_gets_the_default_encoder_in_front(learner):
+    scorer = audit(learner=learner, features=ALL).fit(gaps()).cells[DECISIONS[0]].trained.scorer
+    assert np.isfinite(scorer(gaps()[ALL])).all()
+
+
+def test_a_classifier_alone_is_trained_as_the_default_one():
+    alone = audit(learner=LogisticRegression(max_iter=1000), features=ALL).fit(gaps())
+    default = audit(learner="logistic", features=ALL).fit(gaps())
+    scores, expected = (f.cells[DECISIONS[0]].trained.scorer(gaps()[ALL]) for f in (alone, default))
+    # As exact as the solver, which is given dense columns in the one case.
+    assert scores == pytest.approx(expected, abs=1e-3)
+
+
+class Columns(ClassifierMixin, BaseEstimator):
+    """Reads columns by name, text too."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.columns_ = list(X.columns)
+        return self
+
+    def predict_proba(self, X):
+        return np.column_stack([X["town"] != "Rome", X["town"] == "Rome"])
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        make_pipeline(Columns()),
+        VotingClassifier([("one", make_pipeline(Columns()))], voting="soft"),
+        GridSearchCV(make_pipeline(Columns()), {"memory": [None]}),
+        CalibratedClassifierCV(FrozenEstimator(Columns().fit(gaps()[ALL], [0, 1]))),
+    ],
+)
+def test_what_holds_a_pipeline_or_is_fitted_gets_the_columns_as_they_are(learner):
+    features = Features({"x": "number", "town": "text", "opened": "date"})
+    assert prepared(learner, features) is learner
+
+
+# Cells
 
 
 def test_cells_are_those_that_decisions_and_labels_define():
@@ -402,6 +530,20 @@ def test_each_cell_learns_from_its_own_people():
     cells = audit().fit(table()).cells
     assert [c.trained.sample.codes.size for c in cells.values()] == [100, 100]
     assert len({c.trained.scorer.fingerprint for c in cells.values()}) == 2
+
+
+def test_probabilities_that_are_not_finite_are_named_by_learner_rows_and_cell():
+    auxiliary = table().assign(p=np.tile([0.4, 0.6], 100))
+    learner = make_pipeline(FunctionTransformer(), Reader())
+    spec = audit(learner=learner, features=["p"], calibrate=False)
+    told = "the learner Reader gave probabilities that are not finite for 3 of {} rows with hired=1"
+    advice = "; look for missing and extreme values in the features, .*, or use learner='logistic'"
+    hired = np.flatnonzero(auxiliary["hired"] == 1)[:3]
+    wrong = auxiliary.assign(p=np.where(np.isin(np.arange(200), hired), np.nan, 0.5))
+    with pytest.raises(InputError, match=told.format("[0-9]+ auxiliary") + advice):
+        replace(spec, training="all").fit(wrong)
+    with pytest.raises(InputError, match=told.format("100 deployment") + advice):
+        spec.fit(auxiliary).measure(wrong.drop(columns="sex"))
 
 
 def test_one_scoring_function_may_serve_all_cells():
@@ -459,7 +601,7 @@ def test_score_columns_were_not_fitted_on_the_auxiliary_people():
     p = np.tile([0.25, 0.75], 100)
     columns = {"p": 1 - p, "q": p}
     scores = {"man": "p", "woman": "q"}
-    spec = audit(learner=None, features=None, scores=scores, training="all")
+    spec = audit(learner=None, features=None, scores=scores)
     assert spec.fit(table(**columns)).cautions == ()
 
 

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from quantifair.auxiliary import read_auxiliary
 from quantifair.errors import InputError, did_you_mean
 from quantifair.estimation import INTERVALS, TARGETS
 from quantifair.fitted import FittedAudit
-from quantifair.learner import LEARNERS, ScoreColumns
+from quantifair.learner import LEARNERS, ScoreColumns, is_external
 from quantifair.quantifiers import named_quantifier
+from quantifair.roles import name_of
 from quantifair.tables import open_table
 from quantifair.training import TRAININGS, Recipe, learner_cautions, train_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from quantifair.auxiliary import Auxiliary
     from quantifair.quantifiers import Quantifier
+    from quantifair.tables import Table
+
+_SEEDS = 2**32
+"""Number of seeds that scikit-learn takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +40,7 @@ class Audit:
         Column of the system's decision, in both tables.
     group
         Column of the group in the auxiliary table, or several: then their intersections are
-        audited, and each of them alone.
+        audited, and each of them alone, even where an intersection is too small.
     label
         Column of the true outcome, in both tables, for measures that need it.
     features
@@ -45,14 +54,15 @@ class Audit:
         Column of each group's probability, ``{group: column}``, in place of a group classifier.
     classifier
         The audited system itself, where the tables hold no decision: a fitted estimator, or a
-        function from a frame of features to decisions.
+        function from a frame of all columns without a role that both tables share to decisions.
     favourable, favourable_label
         The favourable decision and label, where they are not obvious.
     reference
         For two groups, the one that is subtracted; by default the first in order.
     learner
         What predicts the group: ``logistic`` (the default), ``svm``, ``boosting``, or any
-        scikit-learn classifier or pipeline. One that is fitted already is used as it is.
+        scikit-learn classifier or pipeline. A classifier alone gets the default encoder in front;
+        a pipeline gets the columns as they are. One that is fitted already is used as it is.
     quantifier
         Name or instance of the quantifier.
     training
@@ -75,7 +85,8 @@ class Audit:
     replicates
         Number of replicates of the bootstrap.
     seed
-        Seed of the folds and the replicates.
+        Seed of the folds and the replicates: a whole number, or a NumPy generator, of which one
+        is drawn.
     n_jobs
         Threads for the replicates; the answer does not depend on it.
 
@@ -92,7 +103,7 @@ class Audit:
     decision: str | None = None
     group: str | Sequence[str] = ()
     label: str | None = None
-    features: Sequence[str] | None = None
+    features: str | Sequence[str] | None = None
     weight: str | None = None
     id: str | None = None
     scores: Mapping[str, str] | None = None
@@ -111,7 +122,7 @@ class Audit:
     interval: str = "score"
     target: str = "rows"
     replicates: int = 1000
-    seed: int = 0
+    seed: Any = 0
     n_jobs: int = 1
 
     def __post_init__(self) -> None:
@@ -122,28 +133,69 @@ class Audit:
             value = getattr(self, name)
             if value not in known:
                 raise InputError(f"no {name} {value!r}; {did_you_mean(value, known)}")
-        if not 0 < self.level < 1:
-            raise InputError(f"level is a probability such as 0.95, not {self.level}")
-        for name, least in (("folds", 2), ("replicates", 0), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if not isinstance(self.scores, Mapping | None):
+            raise InputError(
+                "scores= maps each group to a column, such as {'woman': 'p_woman'}; it is "
+                f"{self.scores!r}"
+            )
+        if self.features is not None:
+            names = (self.features,) if isinstance(self.features, str) else tuple(self.features)
+            self._set("features", names)
+        self._check_numbers()
+        self._check_learner()
+        self._check_use()
+        named_quantifier(self.quantifier)
+
+    def _set(self, name: str, value: Any) -> None:
+        """Put an option into the form in which it is used and recorded."""
+        object.__setattr__(self, name, value)
+
+    def _check_numbers(self) -> None:
+        level: Any = self.level
+        if not isinstance(level, Real) or not 0 < float(level) < 1:
+            raise InputError(f"level is a probability such as 0.95, not {level!r}")
+        self._set("level", float(level))
+        if isinstance(self.seed, np.random.Generator):
+            self._set("seed", self.seed.integers(_SEEDS))
+        for name, least in (("folds", 2), ("replicates", 0), ("seed", 0), ("n_jobs", None)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral):
+                kinds = "a whole number" + " or a NumPy generator" * (name == "seed")
+                raise InputError(f"{name} is {kinds}, not {value!r}")
+            if least is not None and value < least:
+                raise InputError(f"{name} must be at least {least}, not {value}")
+            self._set(name, int(value))
+        if self.seed >= _SEEDS:
+            raise InputError(f"seed must be below {_SEEDS}, not {self.seed}")
         if self.n_jobs == 0:
             raise InputError("n_jobs is a number of threads, or -1 for all processors, not 0")
-        self._check_learner()
-        named_quantifier(self.quantifier)
 
     def _check_learner(self) -> None:
         learner = self.learner
-        if self.scores is not None and learner is not None:
-            raise InputError(
-                "scores= brings the group probabilities, so learner= has no use; drop one"
-            )
         if isinstance(learner, str) and learner not in LEARNERS:
             raise InputError(f"no learner {learner!r}; {did_you_mean(learner, LEARNERS)}")
         if isinstance(learner, type):
             raise InputError(
                 f"learner= takes an instance, such as {learner.__name__}(), not the class"
             )
+
+    def _check_use(self) -> None:
+        """Refuse what would have no effect."""
+        for name in ("learner", "features", "training", "folds"):
+            if self.scores is not None and getattr(self, name) != getattr(type(self), name):
+                raise InputError(
+                    f"scores= brings the group probabilities, so {name}= has no use; drop one"
+                )
+        decides = self.decision if self.classifier is None else self.classifier
+        for name, column, of in (
+            ("favourable", "decision", decides),
+            ("favourable_label", "label", self.label),
+        ):
+            if getattr(self, name) is not None and of is None:
+                raise InputError(
+                    f"--{name.replace('_', '-')} ({name}=) has no use without --{column} "
+                    f"({column}=); give both or neither"
+                )
 
     @property
     def group_columns(self) -> tuple[str, ...]:
@@ -164,14 +216,13 @@ class Audit:
         table = open_table(auxiliary, "auxiliary")
         read = read_auxiliary(self, table, columns)
         learner = self.learner if self.scores is None else self._score_columns(read)
-        meaning = (read.groups, read.favourable, read.positive)
-        recipe = Recipe(learner, self.training, self.folds, self.calibrate, self.seed, meaning)
-        cells = train_cells(read, recipe, per_cell=self.per_cell)
-        cautions = (*read.cautions, *learner_cautions(self, table.name))
-        return FittedAudit(self, table, read, cells, cautions)
+        fitted = _trained(self, learner, table, read)
+        if is_external(learner):
+            return fitted  # what knows the intersections does not know an attribute alone
+        return replace(fitted, alone=_alone(fitted))
 
     def _score_columns(self, read: Auxiliary) -> Any:
-        given = {str(k): v for k, v in dict(self.scores or {}).items()}
+        given = {name_of(k): v for k, v in dict(self.scores or {}).items()}
         if sorted(given) != sorted(read.groups):
             raise InputError(
                 f"scores= names the groups {sorted(given)}, the table holds {read.groups}"
@@ -180,3 +231,24 @@ class Audit:
             if kind != "number":
                 raise InputError(f"score column {column!r} holds {kind}s, not probabilities")
         return ScoreColumns([given[g] for g in read.groups])
+
+
+def _trained(audit: Audit, learner: Any, table: Table, read: Auxiliary) -> FittedAudit:
+    meaning = (read.groups, read.favourable, read.positive)
+    recipe = Recipe(learner, audit.training, audit.folds, audit.calibrate, audit.seed, meaning)
+    cells = train_cells(read, recipe, per_cell=audit.per_cell)
+    cautions = (*read.cautions, *learner_cautions(audit, table.name))
+    return FittedAudit(audit, table, read, cells, cautions)
+
+
+def _alone(fitted: FittedAudit) -> dict[str, FittedAudit]:
+    """Audit each of several attributes for itself where an intersection is too small."""
+    audit = fitted.audit
+    if len(audit.group_columns) == 1 or all(c.trained is not None for c in fitted.cells.values()):
+        return {}
+    by_column = {column: fitted.auxiliary.alone(column) for column in audit.group_columns}
+    return {
+        column: _trained(replace(audit, group=column), audit.learner, fitted.table, read)
+        for column, read in by_column.items()
+        if len(read.groups) > 1
+    }

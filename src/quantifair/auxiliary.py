@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,20 +10,19 @@ import numpy as np
 import pyarrow as pa
 
 from quantifair import diagnostics
-from quantifair.cells import Decider
 from quantifair.diagnostics import Caution
 from quantifair.errors import InputError, did_you_mean
+from quantifair.features import check_features, choose_features, role_columns
 from quantifair.profiles import Profile
 from quantifair.roles import (
     MISSING,
     Binary,
-    Features,
     checked_weights,
     distinct,
     encode,
     group_codes,
     ids_of,
-    kind_of,
+    name_of,
 )
 from quantifair.sketch import MAX_GROUPS
 
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quantifair.audit import Audit
+    from quantifair.cells import Decider
+    from quantifair.roles import Features
     from quantifair.tables import Table
 
     FloatArray = NDArray[np.float64]
@@ -98,6 +99,14 @@ class Auxiliary:
         names, numbers = np.unique(self.ids.astype(str), return_inverse=True)
         return numbers if len(names) < len(self.ids) else None
 
+    def alone(self, column: str) -> Auxiliary:
+        """Return the same people, grouped by one of several attributes."""
+        values = [a[column] for a in self.attributes]
+        levels = list(dict.fromkeys(values))
+        codes = np.array([levels.index(v) for v in values])[self.codes]
+        attributes = [{column: level} for level in levels]
+        return replace(self, codes=codes, groups=levels, attributes=attributes)
+
 
 def read_auxiliary(audit: Audit, table: Table, shared: Sequence[str] | None) -> Auxiliary:
     """Read the columns that the audit names, and check every one.
@@ -112,9 +121,9 @@ def read_auxiliary(audit: Audit, table: Table, shared: Sequence[str] | None) -> 
         Columns of the deployment table, where they are known.
     """
     _check_roles(audit, table)
-    features, decider, cautions = _choose_features(audit, table, shared)
+    features, decider, cautions = choose_features(audit, table, shared)
     columns = list(
-        dict.fromkeys([*features.names, *_role_columns(audit), *_decider_columns(decider)])
+        dict.fromkeys([*features.names, *role_columns(audit), *_decider_columns(decider)])
     )
     data = table.read(columns)
     if not data.num_rows:
@@ -126,13 +135,7 @@ def read_auxiliary(audit: Audit, table: Table, shared: Sequence[str] | None) -> 
     positive, label = _labelled(audit, data, table.name)
     _check_labels(audit, decision, label, table.name)
     frame = features.frame(data, table.name)
-    _check_variation(features, frame, table.name)
-    cautions += _wide_text(features, frame)
-    weights = np.ones(data.num_rows)
-    if audit.weight is not None:
-        weights = checked_weights(data[audit.weight], audit.weight, table.name)
-        # A learner's penalty weighs against their sum, so their scale would change the answer.
-        weights = weights / weights.mean()
+    cautions += check_features(features, frame, table.name)
     ids = None if audit.id is None else ids_of(data[audit.id], audit.id, table.name)
     if ids is not None:
         _check_one_group(audit, ids, [groups[c] for c in codes], table.name)
@@ -147,7 +150,7 @@ def read_auxiliary(audit: Audit, table: Table, shared: Sequence[str] | None) -> 
         favourable,
         positive,
         decider,
-        weights,
+        _weights(audit, data, table.name),
         ids,
         tuple(cautions),
     )
@@ -165,7 +168,7 @@ def _check_roles(audit: Audit, table: Table) -> None:
     for role, column in named.items():
         if column is not None and not (role == "decision" and audit.classifier is not None):
             table.require(column, role)
-    roles = _role_columns(audit)
+    roles = role_columns(audit)
     twice = sorted({c for c in roles if roles.count(c) > 1})
     if twice:
         raise InputError(f"column {twice[0]!r} has two roles; give each role a column of its own")
@@ -174,63 +177,8 @@ def _check_roles(audit: Audit, table: Table) -> None:
             raise InputError(f"column {feature!r} can't be a feature: it already has a role")
 
 
-def _role_columns(audit: Audit) -> list[str]:
-    decision = None if audit.classifier is not None else audit.decision
-    named = [*audit.group_columns, decision, audit.label, audit.weight, audit.id]
-    return [c for c in named if c is not None]
-
-
 def _decider_columns(decider: Decider | None) -> list[str]:
     return [] if decider is None else decider.features.names
-
-
-def _choose_features(
-    audit: Audit, table: Table, shared: Sequence[str] | None
-) -> tuple[Features, Decider | None, list[Caution]]:
-    cautions: list[Caution] = []
-    usable = _shared_features(audit, table, shared, cautions)
-    decider = None
-    if audit.classifier is not None:
-        asked = getattr(audit.classifier, "feature_names_in_", usable)
-        here = [c for c in asked if c in table.columns and (shared is None or c in shared)]
-        decider = Decider(audit.classifier, Features.of(table, here))
-    if audit.scores is not None:
-        return Features.of(table, audit.scores.values()), decider, cautions
-    if not usable:
-        known = ", ".join(repr(c) for c in table.columns)
-        raise InputError(
-            "the tables share no feature column besides those with a role; the auxiliary table "
-            f"has {known}"
-        )
-    return Features.of(table, usable), decider, cautions
-
-
-def _shared_features(
-    audit: Audit, table: Table, shared: Sequence[str] | None, cautions: list[Caution]
-) -> list[str]:
-    if audit.features is not None:
-        return list(audit.features)
-    taken = {*_role_columns(audit), audit.decision}
-    candidates = [c for c in table.columns if c not in taken and (shared is None or c in shared)]
-    unusable = [c for c in candidates if kind_of(table.schema.field(c).type) is None]
-    if unusable:
-        cautions.append(
-            Caution(
-                "unusable_columns",
-                f"left out {', '.join(repr(c) for c in unusable)}: neither numbers, text nor dates",
-                table.name,
-            )
-        )
-    only_here = [c for c in table.columns if shared is not None and c not in {*shared, *taken}]
-    if only_here:
-        cautions.append(
-            Caution(
-                "not_shared",
-                f"left out {', '.join(repr(c) for c in only_here)}: only in the auxiliary table",
-                table.name,
-            )
-        )
-    return [c for c in candidates if c not in unusable]
 
 
 def _of_weight(audit: Audit, data: pa.Table, where: str) -> pa.Table:
@@ -241,6 +189,14 @@ def _of_weight(audit: Audit, data: pa.Table, where: str) -> pa.Table:
     if not weights.any():
         raise InputError(f"all weights in column {audit.weight!r} of {where} are zero")
     return data if weights.all() else data.filter(pa.array(weights > 0))
+
+
+def _weights(audit: Audit, data: pa.Table, where: str) -> FloatArray:
+    """Return weights with mean one: a learner's penalty weighs against their sum."""
+    if audit.weight is None:
+        return np.ones(data.num_rows)
+    weights = checked_weights(data[audit.weight], audit.weight, where)
+    return np.asarray(weights / weights.mean())
 
 
 def _grouped(
@@ -269,7 +225,8 @@ def _grouped(
         raise InputError(
             f"group column {shown} of {where} holds {len(groups)} groups; the most is {MAX_GROUPS}"
         )
-    _check_members(codes, groups, where)
+    if len(audit.group_columns) == 1:  # a small intersection leaves the attributes to be audited
+        _check_members(codes, groups, where)
     groups, parts, codes = _reference_first(audit, groups, parts, codes)
     attributes = [dict(zip(audit.group_columns, p, strict=True)) for p in parts]
     return data, codes, groups, attributes, cautions
@@ -304,12 +261,12 @@ def _reference_first(
 ) -> tuple[list[str], list[list[str]], IntArray]:
     if audit.reference is None:
         return groups, parts, codes
-    if str(audit.reference) not in groups:
+    reference = name_of(audit.reference)
+    if reference not in groups:
         raise InputError(
-            f"reference group {audit.reference!r} does not occur; "
-            f"{did_you_mean(str(audit.reference), groups)}"
+            f"reference group {audit.reference!r} does not occur; {did_you_mean(reference, groups)}"
         )
-    first = groups.index(str(audit.reference))
+    first = groups.index(reference)
     order = [first, *(k for k in range(len(groups)) if k != first)]
     place = np.argsort(order)
     return [groups[k] for k in order], [parts[k] for k in order], place[codes]
@@ -362,35 +319,11 @@ def _check_labels(
     if label is None or decision is None:
         return
     missing = label == MISSING
-    rejected = decision == 0
-    if missing[rejected].all():
-        missing = missing & ~rejected
+    accepted, whose = decision == 1, ""
+    if missing[~accepted].all():
+        missing, whose = missing[accepted], " with a favourable decision"
     if missing.any():
         raise InputError(
-            f"{int(missing.sum()):,} of {len(label):,} rows of {where} have no label in column "
-            f"{audit.label!r}; fill it in, leave those rows out, or leave out label="
+            f"{int(missing.sum()):,} of {len(missing):,} rows{whose} of {where} have no label in "
+            f"column {audit.label!r}; fill it in, leave those rows out, or leave out label="
         )
-
-
-def _check_variation(features: Features, frame: pd.DataFrame, where: str) -> None:
-    if all(frame[c].nunique(dropna=False) <= 1 for c in features.names):
-        raise InputError(
-            f"every feature of {where} is constant ({', '.join(features.names)}); nothing in them "
-            "tells people apart"
-        )
-
-
-def _wide_text(features: Features, frame: pd.DataFrame) -> list[Caution]:
-    found = []
-    for name, kind in features.kinds.items():
-        values = frame[name].nunique() if kind == "text" else 0
-        if values > 100:
-            found.append(
-                Caution(
-                    "many_categories",
-                    f"column {name!r} has {values:,} different values; the default learner keeps "
-                    "the 100 most frequent and groups the rest. An identifier should be left out",
-                    name,
-                )
-            )
-    return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quantifair.errors import InputError
+from quantifair.errors import InputError, explained
 from quantifair.profiles import STATES, Profile
 from quantifair.roles import MISSING, checked_weights, ids_of
 from quantifair.sketch import Sketch
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from quantifair.diagnostics import Caution
     from quantifair.learner import Scorer
     from quantifair.roles import Binary, Columns, Features
 
@@ -69,6 +70,12 @@ class Deployment:
         Hashes of the distinct ids, where an id column is known.
     features
         Rows by feature and state: missing, unknown, or in a tenth of the auxiliary values.
+    cautions
+        What is to be said of the table, once of several.
+    known_rows
+        Rows of people who are in the auxiliary table as well, whatever their weight.
+    alone
+        The same of each attribute that is audited for itself.
     """
 
     sketches: dict[Cell, Sketch]
@@ -78,6 +85,9 @@ class Deployment:
     missing: dict[str, int]
     people: NDArray[np.uint64] | None = None
     features: IntArray = field(default_factory=lambda: np.zeros((0, STATES), dtype=np.int64))
+    cautions: tuple[Caution, ...] = ()
+    known_rows: int = 0
+    alone: dict[str, Deployment] = field(default_factory=dict)
 
     def __add__(self, other: Deployment) -> Deployment:
         people = None
@@ -91,6 +101,9 @@ class Deployment:
             {k: n + other.missing[k] for k, n in self.missing.items()},
             people,
             self.features + other.features,
+            tuple(dict.fromkeys((*self.cautions, *other.cautions))),
+            self.known_rows + other.known_rows,
+            {name: one + other.alone[name] for name, one in self.alone.items()},
         )
 
     def __radd__(self, other: int) -> Deployment:
@@ -104,10 +117,10 @@ class Deployment:
 
     @property
     def labels_among_accepted(self) -> bool:
-        """Whether nobody with an unfavourable decision has a label."""
+        """Whether labels are known, but of nobody with an unfavourable decision."""
         if not self.missing.get("label of unfavourable decisions"):
             return False
-        return all(n == 0 for c, n in self.counts.items() if c in LABELLED and c.decision == 0)
+        return {c.decision for c, n in self.counts.items() if n and c in LABELLED} == {1}
 
     def weight(self, cell: Cell) -> float:
         """Weight of a cell, known people included."""
@@ -148,7 +161,9 @@ class Decider:
             raise InputError(
                 f"classifier= is a {type(decide).__name__}; give a fitted estimator or a function"
             )
-        decisions = np.asarray(decide(frame))
+        name = getattr(self.classifier, "__name__", type(self.classifier).__name__)
+        with explained(f"the audited classifier {name} can't decide on {where}"):
+            decisions = np.asarray(decide(frame))
         if decisions.shape != (block.num_rows,):
             raise InputError(
                 f"the audited classifier gave {decisions.shape} decisions for "
@@ -184,6 +199,8 @@ class Plan:
         Group of each id that the auxiliary table holds.
     profile
         What the features are held against.
+    alone
+        The same for each attribute that is audited for itself.
     """
 
     cells: tuple[Cell, ...]
@@ -197,6 +214,7 @@ class Plan:
     id: str | None = None
     known: dict[str, int] = field(default_factory=dict)
     profile: Profile = field(default_factory=Profile)
+    alone: dict[str, Plan] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -223,7 +241,10 @@ class Plan:
         missing = {"decision": 0, **self._without_label(None, None)}
         counts = dict.fromkeys(self.cells, 0)
         features = np.zeros((len(self.profile.edges), STATES), dtype=np.int64)
-        return Deployment(sketches, known, 0, counts, missing, people, features)
+        alone = {name: plan.empty() for name, plan in self.alone.items()}
+        return Deployment(
+            sketches, known, 0, counts, missing, people, features=features, alone=alone
+        )
 
     def sketch(self, block: Columns, where: str) -> Deployment:
         """Score and count a block of rows."""
@@ -254,8 +275,17 @@ class Plan:
             )
         counts = {c: len(r) for c, r in rows.items()}
         missing = {"decision": _count_missing(decision), **self._without_label(decision, label)}
-        features = self.profile.counts(frame)
-        return Deployment(sketches, known, block.num_rows, counts, missing, people, features)
+        return Deployment(
+            sketches,
+            known,
+            block.num_rows,
+            counts,
+            missing,
+            people,
+            features=self.profile.counts(frame),
+            known_rows=int((groups != MISSING).sum()),
+            alone={name: plan.sketch(block, where) for name, plan in self.alone.items()},
+        )
 
     def _score(
         self, frame: pd.DataFrame, scorer: Scorer, rows: IntArray, cache: dict[str, FloatArray]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from quantifair.audit import Audit
     from quantifair.fitted import FittedAudit
+    from quantifair.results import AuditResult
     from quantifair.tables import Table as OpenTable
 
 BAD_INPUT = 2
@@ -50,6 +52,7 @@ Feature = Annotated[
     typer.Option(help="A feature column; repeat it. By default all that both tables share."),
 ]
 Weight = Annotated[str | None, typer.Option(help="Column of survey weights.")]
+Id = Annotated[str | None, typer.Option("--id", help="Column that identifies people.")]
 Score = Annotated[
     list[str] | None,
     typer.Option(help="GROUP=COLUMN, a column of that group's probability; repeat it."),
@@ -80,7 +83,7 @@ def audit(  # noqa: PLR0913
     ] = None,
     feature: Feature = None,
     weight: Weight = None,
-    id_: Annotated[str | None, typer.Option("--id", help="Column that identifies people.")] = None,
+    id_: Id = None,
     score: Score = None,
     favourable: Favourable = None,
     favourable_label: Annotated[
@@ -135,16 +138,17 @@ def audit(  # noqa: PLR0913
     table = open_table(deployment, "deployment")
     for column in truth or ():
         table.require(column, "true group")
-    result = _run(spec, auxiliary, table, quiet=quiet, call=lambda f: f.measure)
+    call = partial(_measure, table=table, truth=tuple(truth or ()))
+    result = _run(spec, auxiliary, table, quiet=quiet, call=call)
     typer.echo(str(result))
-    if truth:
-        typer.echo(f"\nAgainst the truth\n\n{result.compare(table, group=tuple(truth))}")
     if json is not None:
         with _writing(json):
             result.to_json(json)
     if report is not None:
         with _writing(report):
             write(result, report)
+    if truth:
+        typer.echo(f"\nAgainst the truth\n\n{result.compare(table, group=tuple(truth))}")
 
 
 @app.command()
@@ -158,6 +162,7 @@ def quantify(  # noqa: PLR0913
     ] = None,
     feature: Feature = None,
     weight: Weight = None,
+    id_: Id = None,
     score: Score = None,
     favourable: Favourable = None,
     quantifier: Method = "sld",
@@ -180,6 +185,7 @@ def quantify(  # noqa: PLR0913
         group=_one_or_many(group),
         features=feature or None,
         weight=weight,
+        id=id_,
         scores=_scores(score),
         favourable=favourable,
         learner=_learner(learner),
@@ -225,6 +231,17 @@ def main() -> None:
         traceback.print_exc()
         typer.secho("This is a defect of quantifair, not of your data; please report it.", err=True)
         sys.exit(DEFECT)
+
+
+def _measure(
+    fitted: FittedAudit, *, table: OpenTable, truth: tuple[str, ...]
+) -> Callable[..., AuditResult]:
+    """Return what measures, once it is known that it can be compared."""
+    from quantifair.comparison import Comparer
+
+    if truth:
+        Comparer.of(fitted).check(table, truth)
+    return fitted.measure
 
 
 def _run(

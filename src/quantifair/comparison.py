@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from quantifair.cells import Decider
     from quantifair.fitted import FittedAudit
     from quantifair.results import AuditResult
+    from quantifair.roles import Binary
     from quantifair.tables import Table
 
     FloatArray = NDArray[np.float64]
@@ -32,19 +34,51 @@ _ROUNDING = 1e-9
 class Comparer:
     """Compare results of a fitted audit with a table that holds the groups.
 
+    It goes with the result, so it knows how the columns are read, but none of the people.
+
     Attributes
     ----------
-    fitted
-        The audit, which knows how the columns are read.
+    groups, group_columns
+        Names of the groups, and of their columns.
+    weight
+        Name of the column, or ``None``.
+    favourable, positive, decider
+        How decision and label are read, or who decides; ``None`` where there is none.
     """
 
-    fitted: FittedAudit
+    groups: list[str]
+    group_columns: tuple[str, ...]
+    weight: str | None
+    favourable: Binary | None
+    positive: Binary | None
+    decider: Decider | None
+
+    @classmethod
+    def of(cls, fitted: FittedAudit) -> Comparer:
+        """Take what is needed of a fitted audit."""
+        audit, read = fitted.audit, fitted.auxiliary
+        return cls(
+            read.groups,
+            audit.group_columns,
+            audit.weight,
+            read.favourable,
+            read.positive,
+            read.decider,
+        )
 
     def __call__(
         self, result: AuditResult, truth: Any, group: tuple[str, ...] | None = None
     ) -> Comparison:
         """Compare; ``group`` names the columns of the truth where they are called otherwise."""
-        rates = {k: v[None] for k, v in self._true_rates(truth, group).items()}
+        names = group or self.group_columns
+        table = open_table(truth, "deployment")
+        data = self._read(table, names)
+        if data.num_rows != result.rows:
+            raise InputError(
+                f"{table.name} with the truth has {data.num_rows:,} rows, but {result.rows:,} were "
+                "audited; compare with the table that was measured"
+            )
+        rates = {k: v[None] for k, v in self._true_rates(data, names, table.name).items()}
         true = {k: v["difference"][0] for k, v in disparity.disparities(rates).items()}
         rows = [
             _row(f"{name} difference", measure.difference, true.get(name))
@@ -59,23 +93,24 @@ class Comparer:
         estimators = [_row(k, Figure(v), parity) for k, v in result.estimators.items()]
         return Comparison(tuple(rows), tuple(estimators))
 
-    def _true_rates(self, truth: Any, group: tuple[str, ...] | None) -> dict[str, FloatArray]:
-        read = self.fitted.auxiliary
-        table = open_table(truth, "deployment")
-        names = group or self.fitted.audit.group_columns
-        data = self._read(table, names)
-        codes = self._codes(data, names, table.name)
-        decision = self._decisions(data, table.name)
-        weight = self.fitted.audit.weight
+    def check(self, table: Table, names: tuple[str, ...]) -> None:
+        """Raise unless these columns hold a true group for every row."""
+        self._codes(table.read(dict.fromkeys(names)), names, table.name)
+
+    def _true_rates(
+        self, data: pa.Table, names: tuple[str, ...], where: str
+    ) -> dict[str, FloatArray]:
+        codes = self._codes(data, names, where)
+        decision = self._decisions(data, where)
         weights = np.ones(data.num_rows)
-        if weight in data.column_names:
-            weights = checked_weights(data[weight], str(weight), table.name)
-        groups = len(read.groups)
+        if self.weight in data.column_names:
+            weights = checked_weights(data[self.weight], str(self.weight), where)
+        groups = len(self.groups)
         decided = np.zeros((2, groups))
         np.add.at(decided, (decision, codes), weights)
-        if read.positive is None:
+        if self.positive is None:
             return disparity.group_rates(decided)
-        label = read.positive.decode(data[read.positive.column], table.name)
+        label = self.positive.decode(data[self.positive.column], where)
         labelled = np.zeros((2, 2, groups))
         seen = label != MISSING
         np.add.at(labelled, (label[seen], decision[seen], codes[seen]), weights[seen])
@@ -83,18 +118,17 @@ class Comparer:
 
     def _read(self, table: Table, names: tuple[str, ...]) -> pa.Table:
         """Read the columns that the truth is computed from; none may lack."""
-        read, weight = self.fitted.auxiliary, self.fitted.audit.weight
         roles = dict.fromkeys(names, "true group")
-        if read.decider is not None:
-            roles |= dict.fromkeys(read.decider.features.names, "feature")
-        elif read.favourable is not None:
-            roles[read.favourable.column] = "decision"
-        if read.positive is not None:
-            roles[read.positive.column] = "label"
+        if self.decider is not None:
+            roles |= dict.fromkeys(self.decider.features.names, "feature")
+        elif self.favourable is not None:
+            roles[self.favourable.column] = "decision"
+        if self.positive is not None:
+            roles[self.positive.column] = "label"
         for column, role in roles.items():
             table.require(column, role)
-        if weight is not None and weight in table.columns:
-            roles[weight] = "weight"
+        if self.weight is not None and self.weight in table.columns:
+            roles[self.weight] = "weight"
         data = table.read(roles)
         if not data.num_rows:
             raise InputError(f"{table.name} is empty: it has columns but no rows")
@@ -105,7 +139,7 @@ class Comparer:
         missing = int((codes == MISSING).sum())
         if missing:
             raise InputError(f"{missing:,} of {len(codes):,} rows of {where} have no true group")
-        known = self.fitted.groups
+        known = self.groups
         strange = [g for g in groups if g not in known]
         if strange:
             raise InputError(
@@ -115,14 +149,13 @@ class Comparer:
         return np.array([known.index(g) for g in groups], dtype=np.int64)[codes]
 
     def _decisions(self, data: pa.Table, where: str) -> IntArray:
-        read = self.fitted.auxiliary
-        if read.favourable is None:
+        if self.favourable is None:
             raise InputError("without decisions there is nothing to compare")
-        if read.decider is None:
-            values = data[read.favourable.column]
+        if self.decider is None:
+            values = data[self.favourable.column]
         else:
-            values = read.decider(data.combine_chunks().to_batches()[0], where)
-        codes = read.favourable.decode(values, where)
+            values = self.decider(data.combine_chunks().to_batches()[0], where)
+        codes = self.favourable.decode(values, where)
         missing = int((codes == MISSING).sum())
         if missing:
             raise InputError(f"{missing:,} of {len(codes):,} rows of {where} have no decision")

@@ -65,6 +65,16 @@ def too_few(counts: Sequence[int], groups: Sequence[str], where: str) -> Caution
     return None
 
 
+def alone(columns: Sequence[str], where: str) -> Caution:
+    """Say which attributes are audited for themselves."""
+    return Caution(
+        "audited_alone",
+        "an intersection is too small to be estimated, so each attribute alone "
+        f"({', '.join(columns)}) is audited for itself, with its own group classifiers",
+        where,
+    )
+
+
 def few(counts: Sequence[int], groups: Sequence[str], where: str) -> list[Caution]:
     """Find groups with so few auxiliary people that the estimate is fragile."""
     return [

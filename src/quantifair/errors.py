@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 class QuantifairError(Exception):
@@ -27,6 +28,19 @@ class SketchMismatchError(QuantifairError, ValueError):
 
 class DataUnavailableError(QuantifairError, OSError):
     """A file of a data set is neither here nor to be had."""
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn an error of code that is not ours into one sentence: what failed, and why."""
+    try:
+        yield
+    except QuantifairError:
+        raise
+    except Exception as error:
+        reason = next(iter(str(error).strip().splitlines()), "")
+        name = type(error).__name__
+        raise InputError(f"{what}: {name}: {reason}" if reason else f"{what}: {name}") from error
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

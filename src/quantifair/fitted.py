@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from quantifair.cells import Cell, Deployment, Plan
+from quantifair.cells import DECISIONS, Cell, Deployment, Plan
 from quantifair.diagnostics import Caution
 from quantifair.engines.arrow import sketch_table
 from quantifair.errors import InputError
@@ -42,6 +42,8 @@ class FittedAudit:
         The trained cells.
     cautions
         What is to be said of the auxiliary table and the learner.
+    alone
+        The audit of each of several attributes for itself, where an intersection is too small.
     """
 
     audit: Audit
@@ -49,6 +51,7 @@ class FittedAudit:
     auxiliary: Auxiliary
     cells: dict[Cell, TrainedCell]
     cautions: tuple[Caution, ...]
+    alone: dict[str, FittedAudit] = field(default_factory=dict)
 
     @property
     def groups(self) -> list[str]:
@@ -76,6 +79,7 @@ class FittedAudit:
             audit.id,
             known,
             read.profile,
+            {column: fitted.plan(table) for column, fitted in self.alone.items()},
         )
 
     def sketch(self, deployment: Any, *, progress: Progress | None = None) -> Deployment:
@@ -87,14 +91,26 @@ class FittedAudit:
         found = sketch_table(table, self.plan(table), progress)
         if not found.rows:
             raise InputError(f"{table.name} is empty: it has columns but no rows")
-        for role, missing in found.missing.items():
-            if missing and not (role.endswith("decisions") and found.labels_among_accepted):
-                column = self.audit.decision if role == "decision" else self.audit.label
+        self._check_complete(found, table.name)
+        return replace(found, cautions=self._about_deployment(table.columns))
+
+    def _check_complete(self, found: Deployment, where: str) -> None:
+        """Raise where a decision is missing, or a label that a cell needs."""
+        labels, rows, whose = found.missing["label"], found.rows, ""
+        if self.auxiliary.labels_among_accepted or found.labels_among_accepted:
+            accepted = DECISIONS[1]
+            rows, whose = found.counts[accepted], f" with {self.cells[accepted].name}"
+        else:
+            labels += found.missing["label of unfavourable decisions"]
+        for role, lacking, of, column in (
+            ("decision", found.missing["decision"], f"{found.rows:,} rows", self.audit.decision),
+            ("label", labels, f"{rows:,} rows{whose}", self.audit.label),
+        ):
+            if lacking:
                 raise InputError(
-                    f"{missing:,} of {found.rows:,} rows of {table.name} have no {role} in column "
-                    f"{column!r}; fill it in, or leave those rows out"
+                    f"{lacking:,} of {of} of {where} have no {role} in column {column!r}; fill it "
+                    "in, or leave those rows out"
                 )
-        return found
 
     def measure(
         self,
@@ -138,25 +154,29 @@ class FittedAudit:
             return Measurement(self, deployment, chosen)
         table = open_table(deployment, "deployment")
         fitted = self
-        absent = [c for c in self.auxiliary.features.names if c not in table.columns]
-        if absent and self.audit.features is None and self.audit.scores is None:
+        named = self.audit.features is not None or self.audit.scores is not None
+        asked = [] if named else self.auxiliary.features.names
+        if self.auxiliary.decider is not None:
+            asked = asked + self.auxiliary.decider.features.names
+        if any(column not in table.columns for column in asked):
             fitted = self.audit.fit(self.table, columns=table.columns)
         found = fitted.sketch(table, progress=progress)
-        return Measurement(fitted, found, chosen, self._about_deployment(table))
+        return Measurement(fitted, found, chosen)
 
-    def _about_deployment(self, table: Table) -> tuple[Caution, ...]:
+    def _about_deployment(self, columns: list[str]) -> tuple[Caution, ...]:
+        """Say what is special about the columns, in the same words of every part of a table."""
         found = [
             Caution(
                 "group_in_deployment",
                 f"the deployment table has the group column {column!r}; it is ignored for the "
                 "estimate. result.compare(...) or --truth sets the estimate beside it",
-                table.name,
+                "deployment",
             )
             for column in self.audit.group_columns
-            if column in table.columns
+            if column in columns
         ]
         weight = self.audit.weight
-        if weight is not None and weight not in table.columns:
+        if weight is not None and weight not in columns:
             message = f"the deployment table has no column {weight!r}: each row counts once"
-            found.append(Caution("deployment_unweighted", message, table.name))
+            found.append(Caution("deployment_unweighted", message, "deployment"))
         return tuple(found)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from quantifair.errors import InputError
+from quantifair.errors import InputError, explained
+from quantifair.roles import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -41,18 +42,22 @@ class Scorer:
         Applied to each classifier's scores; ``None`` if they are used as they come.
     fingerprint
         Hash of all of the above: sketches of different scoring functions refuse to merge.
+    cell
+        How messages call the cell that it serves.
     """
 
     models: tuple[Any, ...]
     order: tuple[int, ...]
     calibration: Calibration | None
     fingerprint: str
+    cell: str = "any decision"
 
     def __call__(self, frame: pd.DataFrame) -> FloatArray:
         """Score rows, shape ``(rows, groups)``."""
         total = np.zeros((len(frame), len(self.order)))
         for model in self.models:
-            scores = probabilities(model, frame)[:, list(self.order)]
+            rows = f"deployment rows with {self.cell}"
+            scores = probabilities(model, frame, rows)[:, list(self.order)]
             total += scores if self.calibration is None else self.calibration(scores)
         return total / len(self.models)
 
@@ -102,10 +107,7 @@ class ScoreColumns:
 
 
 def default_learner(features: Features, name: str = "logistic") -> Any:
-    """Return a classifier on imputed, scaled numbers and one-hot categories.
-
-    Categories beyond the hundred most frequent, or met fewer than five times, share one column;
-    so do categories that the auxiliary table lacks. Dates count as days.
+    """Return a classifier with the default encoder in front.
 
     Parameters
     ----------
@@ -114,6 +116,17 @@ def default_learner(features: Features, name: str = "logistic") -> Any:
     name
         ``logistic`` regression, linear ``svm`` (with Platt's probabilities), or gradient
         ``boosting``.
+    """
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(encoder(features, sparse=name != "boosting"), LEARNERS[name]())
+
+
+def encoder(features: Features, *, sparse: bool = False) -> Any:
+    """Return the default encoder: imputed, scaled numbers and one-hot categories.
+
+    Categories beyond the hundred most frequent, or met fewer than five times, share one column;
+    so do categories that the auxiliary table lacks. Dates count as days.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
@@ -131,16 +144,56 @@ def default_learner(features: Features, name: str = "logistic") -> Any:
         handle_unknown="infrequent_if_exist",
         max_categories=_MOST_CATEGORIES,
         min_frequency=_RARE,
-        sparse_output=name != "boosting",
+        sparse_output=sparse,
     )
-    encode = ColumnTransformer(
+    return ColumnTransformer(
         [
             ("numbers", make_pipeline(*scaled()), by_kind["number"]),
             ("dates", make_pipeline(FunctionTransformer(days), *scaled()), by_kind["date"]),
             ("categories", categories, by_kind["text"]),
         ]
     )
-    return make_pipeline(encode, LEARNERS[name]())
+
+
+def prepared(learner: Any, features: Features) -> Any:
+    """Put the default encoder in front of a learner that does not prepare the columns itself.
+
+    One that holds a pipeline does; and a part that is fitted already knows its columns.
+    """
+    from sklearn.pipeline import Pipeline, make_pipeline
+
+    parts = [p for p in (learner, *_parameters(learner).values()) if isinstance(p, BaseEstimator)]
+    if any(isinstance(p, Pipeline) or is_external(p) for p in parts):
+        return learner
+    return make_pipeline(encoder(features), learner)
+
+
+def by_code(learner: Any, groups: Sequence[str]) -> Any:
+    """Clone a learner; what it maps from groups (``class_weight``) is mapped from their codes."""
+    codes = {group: code for code, group in enumerate(groups)}
+
+    def coded(value: Any) -> Any:
+        if isinstance(value, list):
+            return [coded(v) for v in value]
+        if not isinstance(value, dict):
+            return value
+        if all(name_of(key) in codes for key in value):
+            return {codes[name_of(key)]: v for key, v in value.items()}
+        return {key: coded(v) for key, v in value.items()}
+
+    model = clone(learner)
+    mapped = {name: v for name, v in _parameters(model).items() if isinstance(v, dict)}
+    return model.set_params(**{name: coded(v) for name, v in mapped.items()}) if mapped else model
+
+
+def searches(model: Any) -> bool:
+    """Tell whether a search for parameters (``GridSearchCV``) is part of a model."""
+    return any(name.rpartition("__")[2] == "refit" for name in _parameters(model))
+
+
+def _parameters(learner: Any) -> dict[str, Any]:
+    """Return the parameters of a learner and of all its parts."""
+    return dict(learner.get_params(deep=True)) if hasattr(learner, "get_params") else {}
 
 
 def _logistic() -> Any:
@@ -177,13 +230,13 @@ def days(dates: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_external(learner: Any) -> bool:
-    """Tell whether a learner has been fitted by its owner, or can't be fitted at all."""
+    """Tell whether a learner has been fitted by its owner, or can't be cloned and fitted at all."""
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
     if learner is None or isinstance(learner, str):
         return False
-    if not hasattr(learner, "fit"):
+    if not (hasattr(learner, "fit") and hasattr(learner, "get_params")):
         return True
     try:
         check_is_fitted(learner)
@@ -194,28 +247,53 @@ def is_external(learner: Any) -> bool:
 
 def reweights_classes(learner: Any) -> bool:
     """Tell whether a learner weights classes, so that its probabilities have other priors."""
-    parameters = learner.get_params(deep=True) if hasattr(learner, "get_params") else {}
     return any(
         name.rpartition("__")[2] in {"class_weight", "scale_pos_weight"} and value not in (None, 1)
-        for name, value in parameters.items()
+        for name, value in _parameters(learner).items()
     )
 
 
-def probabilities(model: Any, frame: pd.DataFrame) -> FloatArray:
-    """Return a classifier's probabilities, checked."""
-    scores = np.asarray(model.predict_proba(_asked(model, frame)), dtype=np.float64)
+def probabilities(model: Any, frame: pd.DataFrame, rows: str = "rows") -> FloatArray:
+    """Return a classifier's probabilities, checked; ``rows`` is how messages call the rows."""
+    name, asked = called(model), _asked(model, frame)
+    with explained(f"the learner {name} can't score people"):
+        scores = np.asarray(model.predict_proba(asked), dtype=np.float64)
+    known = getattr(model, "classes_", scores.T)
+    if scores.ndim != 2 or scores.shape != (len(frame), len(known)):
+        raise InputError(
+            f"the learner {name} returned probabilities of shape {scores.shape} for "
+            f"{len(frame):,} rows; each row needs one, and each group a column"
+        )
     wrong = int((~np.isfinite(scores).all(axis=1)).sum())
     if wrong:
         raise InputError(
-            f"the group classifier returned probabilities that are not finite for {wrong:,} of "
-            f"{len(scores):,} rows; check the learner, and missing values in the features"
+            f"the learner {_name(model)} gave probabilities that are not finite for {wrong:,} of "
+            f"{len(scores):,} {rows}; look for missing and extreme values in the features, "
+            "regularise the learner more, or use learner='logistic'"
         )
     return scores
+
+
+def _name(model: Any) -> str:
+    """Return the class of what learns at the end of pipelines and inside of a calibration."""
+    while True:
+        inner = model.steps[-1][1] if hasattr(model, "steps") else None
+        inner = inner or getattr(model, "estimator", None) or getattr(model, "learner", None)
+        if inner is None or isinstance(inner, str):
+            return type(model).__name__
+        model = inner
 
 
 def _asked(model: Any, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the columns that a classifier was fitted on, in its order."""
     asked = list(getattr(model, "feature_names_in_", frame.columns))
+    columns = getattr(model, "n_features_in_", len(asked))
+    if columns != len(asked):
+        raise InputError(
+            f"the learner {called(model)} was fitted on {columns} columns without names, "
+            f"the features are {len(asked)} ({', '.join(asked)}); name its columns with features=, "
+            "in its order, or fit it on a frame"
+        )
     if asked == list(frame.columns):
         return frame
     absent = [name for name in asked if name not in frame.columns]
@@ -224,6 +302,15 @@ def _asked(model: Any, frame: pd.DataFrame) -> pd.DataFrame:
             f"the fitted learner needs column {absent[0]!r}, which is not a feature of both tables"
         )
     return frame[asked]
+
+
+def called(learner: Any) -> str:
+    """Return how messages call a learner: a pipeline by its last step."""
+    from sklearn.pipeline import Pipeline
+
+    while isinstance(learner, Pipeline):
+        learner = learner.steps[-1][1]
+    return type(learner).__name__
 
 
 def weight_argument(model: Any, weights: FloatArray) -> dict[str, FloatArray]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quantifair import disparity
+from quantifair import diagnostics, disparity
 from quantifair.cells import ACCEPTED, DECISIONS, Cell
 from quantifair.comparison import Comparer
 from quantifair.diagnostics import Caution
@@ -42,16 +42,18 @@ class Measurement:
         Sketches of the deployment.
     quantifier
         The estimator.
-    cautions
-        What is to be said of the deployment table.
     """
 
     fitted: FittedAudit
     found: Deployment
     quantifier: Quantifier
-    cautions: tuple[Caution, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.found.alone.keys() != self.fitted.alone.keys():
+            raise SketchMismatchError(
+                "the sketch is of other attributes than this audit's; sketch the deployment again "
+                "with the audit that measures it"
+            )
         for cell, trained in self.cells.items():
             if trained.trained is None:
                 continue
@@ -90,6 +92,14 @@ class Measurement:
         """Prevalences of each cell, with replicates."""
         return self._estimated(self.quantifier, self.options, self.cells)
 
+    @cached_property
+    def alone(self) -> dict[str, Measurement]:
+        """What is measured of each attribute that is audited for itself."""
+        return {
+            column: Measurement(fitted, self.found.alone[column], self.quantifier)
+            for column, fitted in self.fitted.alone.items()
+        }
+
     def audit_result(self) -> AuditResult:
         """Return disparities, figures by group, and all that has to be said of them."""
         self._check_decisions()
@@ -105,7 +115,7 @@ class Measurement:
             self._warnings(),
             self._settings(),
             _versions(),
-            Comparer(self.fitted),
+            Comparer.of(self.fitted),
         )
 
     def prevalence_result(self) -> PrevalenceResult:
@@ -142,20 +152,22 @@ class Measurement:
         return values
 
     def _by_attribute(self) -> dict[str, AttributeResult]:
-        """Sum the intersections over all attributes but one, for each attribute."""
-        columns, every = self.fitted.audit.group_columns, self.fitted.auxiliary.attributes
+        """Sum the intersections over all attributes but one, or take that attribute's audit."""
+        columns, read = self.fitted.audit.group_columns, self.fitted.auxiliary
         if len(columns) == 1:
             return {}
         found = {}
         for column in columns:
-            values = [a[column] for a in every]
-            levels = sorted(set(values), key=values.index)
-            summed = np.array([[v == level for level in levels] for v in values], dtype=np.float64)
-            spread = spread_of(self.estimates, self.options, summed=summed)
-            attributes = [{column: level} for level in levels]
+            one = read.alone(column)
+            if column in self.alone:
+                spread = spread_of(self.alone[column].estimates, self.options)
+            else:
+                values = [[a[column] == level for level in one.groups] for a in read.attributes]
+                summed = np.array(values, dtype=np.float64)
+                spread = spread_of(self.estimates, self.options, summed=summed)
             found[column] = AttributeResult(
-                group_results(spread, levels, attributes),
-                measure_results(spread, levels) if len(levels) > 1 else {},
+                group_results(spread, one.groups, one.attributes),
+                measure_results(spread, one.groups) if len(one.groups) > 1 else {},
             )
         return found
 
@@ -176,7 +188,7 @@ class Measurement:
         )
 
     def _warnings(self) -> tuple[Caution, ...]:
-        found, about = self.found, [*self.cautions, *self.fitted.cautions]
+        found, about = self.found, [*self.found.cautions, *self.fitted.cautions]
         if found.people is not None and found.distinct_share < 1:
             message = (
                 f"the {found.rows:,} deployment rows are of {len(found.people):,} people; the "
@@ -192,17 +204,19 @@ class Measurement:
             )
             about.append(Caution("labels_among_accepted", message, "label"))
         about += self.fitted.auxiliary.profile.cautions(found.features)
-        for estimate in self.estimates.values():
-            about += [c for c in estimate.cautions if c not in about]
+        if self.alone:
+            about.append(diagnostics.alone(list(self.alone), self.fitted.table.name))
+        for each in (self, *self.alone.values()):
+            for estimate in each.estimates.values():
+                about += [c for c in estimate.cautions if c not in about]
         return tuple(about)
 
     def _about_known(self) -> Caution:
         """Say how many people are in both tables; that nobody is may be a matter of spelling."""
-        known = sum(float(k.sum()) for c, k in self.found.known.items() if c.label is None)
-        if known:
+        if self.found.known_rows:
             message = (
-                f"{known:,.0f} deployment people are in the auxiliary table; they count with "
-                "their known group"
+                f"{self.found.known_rows:,} deployment rows are of people in the auxiliary table; "
+                "they count with their known group"
             )
             return Caution("known_people", message, "deployment")
         message = (
@@ -220,6 +234,11 @@ class Measurement:
             "favourable": None if read.favourable is None else read.favourable.name(1),
             "label": None if read.positive is None else read.positive.name(1),
             "features": read.features.names,
+            "weight": audit.weight,
+            "id": audit.id,
+            "scores": None if audit.scores is None else dict(audit.scores),
+            "classifier": None if audit.classifier is None else _named(audit.classifier),
+            "reference": audit.reference,
             "quantifier": repr(self.quantifier),
             "learner": self._learner(),
             "training": audit.training if audit.scores is None else "none",
@@ -243,6 +262,11 @@ class Measurement:
 
 def _of_group(rates: FloatArray, k: int) -> FloatArray:
     return rates[..., k]
+
+
+def _named(classifier: Any) -> str:
+    """Return how a result calls a classifier: an estimator with its options, or a function."""
+    return str(getattr(classifier, "__name__", classifier))
 
 
 def _versions() -> dict[str, str]:

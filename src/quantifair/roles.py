@@ -221,6 +221,11 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
+def name_of(value: Any) -> str:
+    """Return how a group is called whatever the type of its value: 1.0 is the group 1."""
+    return text_of(_plain(value))
+
+
 @dataclass(frozen=True)
 class Binary:
     """A decision or a label: which value is the favourable one.

@@ -32,6 +32,7 @@ _MAX_GRID_CELLS = 2**18
 _LARGEST_SUM = 2**62
 _ROUNDING = 1e-9
 _SUM_TOLERANCE = 1e-6
+_EXACT = 1e-26
 _WEIGHT_RANGE = (2.0**-10, 2.0**16)
 
 
@@ -287,11 +288,19 @@ def as_scores(scores: ArrayLike) -> FloatArray:
         raise InputError(f"{matrix.shape[1]} groups are more than the {MAX_GROUPS} supported")
     if not matrix.size:
         return matrix
-    low, high = matrix.min(), matrix.max()
-    if low >= -_ROUNDING and high <= 1 + _ROUNDING:
-        total = matrix @ np.ones(matrix.shape[1])
-        if max(total.max() - 1, 1 - total.min()) <= _SUM_TOLERANCE:
-            return matrix if low >= 0 and high <= 1 else np.clip(matrix, 0, 1)
+    low = matrix.min()
+    if low >= 0:
+        excess = matrix[:, 0] + matrix[:, 1]
+        for k in range(2, matrix.shape[1]):
+            excess += matrix[:, k]
+        excess -= 1
+        # No score is above one by more than its row's sum, and less than the grid can tell.
+        if np.dot(excess, excess) <= _EXACT:
+            return matrix
+    if low >= -_ROUNDING and matrix.max() <= 1 + _ROUNDING:
+        excess = matrix.sum(axis=1) - 1
+        if np.abs(excess).max() <= _SUM_TOLERANCE:
+            return np.clip(matrix, 0, 1)
     raise _wrong_scores(matrix)
 
 

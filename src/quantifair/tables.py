@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -23,6 +24,7 @@ BLOCK = 65_536
 
 _TEXT_FILES = {".csv", ".tsv", ".txt"}
 _PARQUET_FILES = {".parquet", ".pq"}
+_NO_TYPE = (pa.ArrowException, TypeError, OverflowError)
 _REASONS = r"Expected Number of Columns.*|Invalid unicode[^.]*|.*unterminated quote"
 
 
@@ -38,6 +40,8 @@ class Table:
         Its columns and their Arrow types.
     rows
         Number of rows where it is known without reading them.
+    unreadable
+        Columns whose values have no common type, and why; they stop only who reads them.
     """
 
     name: str
@@ -45,6 +49,7 @@ class Table:
     rows: int | None
     _open: Callable[[list[str]], Iterable[pa.RecordBatch]]
     _connection: Any = None
+    unreadable: dict[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -52,10 +57,15 @@ class Table:
         return list(self.schema.names)
 
     def require(self, column: str, role: str) -> None:
-        """Raise unless the column exists."""
+        """Raise unless the column exists and can be read."""
         if column not in self.schema.names:
             hint = did_you_mean(column, self.schema.names)
             raise InputError(f"{self.name} has no column {column!r} (the {role}); {hint}")
+        if column in self.unreadable:
+            raise InputError(
+                f"column {column!r} of {self.name} (the {role}) is of mixed or unknown types: "
+                f"{self.unreadable[column]}"
+            )
 
     def blocks(self, columns: Iterable[str]) -> Generator[pa.RecordBatch, None, None]:
         """Yield the columns in blocks of a fixed number of rows, the last one shorter."""
@@ -149,9 +159,12 @@ def _open_parquet(files: list[str], connection: Any) -> tuple[Any, int, list[str
     from pyarrow.parquet import read_schema
 
     names = list(read_schema(files[0]).names)
-    relation = connection.read_parquet(files)
+    # Of files in folders such as year=2024/month=5, all in the same way, these are columns, too.
+    folders = {tuple(re.findall(r"([^/\\]+)=[^/\\]*[/\\]", file)) for file in files}
+    in_folders = len(files) > 1 and len(folders) == 1
+    relation = connection.read_parquet(files, hive_partitioning=in_folders)
     rows = relation.count("*").fetchall()[0][0]
-    # DuckDB renames columns that differ in case only, and adds those of a partition's folder.
+    # DuckDB renames columns that differ in case only, and adds those of the folders.
     names += relation.columns[len(names) :]
     return relation, rows, names, [_quoted(column) for column in relation.columns]
 
@@ -198,40 +211,73 @@ def _open_object(source: Any, name: str) -> Table:
         source = source.read_all()
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
-    return _from_arrow(source if isinstance(source, pa.Table) else _to_arrow(source, name), name)
+    if isinstance(source, pa.Table):
+        return _from_arrow(source, name)
+    return _from_arrow(*_to_arrow(source, name))
 
 
-def _to_arrow(source: Any, name: str) -> pa.Table:
+def _to_arrow(source: Any, name: str) -> tuple[pa.Table, str, dict[str, str]]:
+    """Return the table, its name, and why some of its columns can't be read."""
     import narwhals as nw
 
     if hasattr(source, "to_table") and hasattr(source, "scanner"):
-        return source.to_table()
+        return source.to_table(), name, {}
     source = nw.to_native(source, pass_through=True)
     if nw.dependencies.is_pandas_like_dataframe(source):
         _check_names(list(source.columns), name)
+    if nw.dependencies.is_pandas_dataframe(source):
+        source = _in_words(source)
     frame = nw.from_native(source, pass_through=True)
-    try:
-        if isinstance(frame, nw.LazyFrame):
-            return frame.collect("pyarrow").to_arrow()
-        if isinstance(frame, nw.DataFrame):
-            return frame.to_arrow().select(frame.columns)
-    except (pa.ArrowException, TypeError, OverflowError) as error:
-        raise InputError(
-            f"{name} has a column of mixed or unknown types: {_reason(error)}"
-        ) from error
+    if isinstance(frame, nw.LazyFrame):
+        return frame.collect("pyarrow").to_arrow(), name, {}
+    if isinstance(frame, nw.DataFrame):
+        try:
+            return frame.to_arrow().select(frame.columns), name, {}
+        except _NO_TYPE:
+            table, unreadable = _by_column(frame)
+            return table, name, unreadable
     if hasattr(source, "__arrow_c_stream__") and not nw.dependencies.is_into_series(source):
-        return pa.table(source)
+        return pa.table(source), name, {}
     raise InputError(
         f"{name} is a {type(source).__name__}; give a pandas, polars or other dataframe, an "
         "Arrow table, a DuckDB relation, or the path of a CSV or Parquet file"
     )
 
 
-def _from_arrow(table: pa.Table, name: str) -> Table:
+def _in_words(frame: Any) -> Any:
+    """Turn what Arrow has no text for into text: intervals, periods and UUIDs of pandas."""
+    import pandas as pd
+
+    words = (pd.Interval, pd.Period, UUID)
+    found = {}
+    for name, values in frame.items():
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            first = values.cat.categories[:1]
+        elif isinstance(values.dtype, pd.IntervalDtype | pd.PeriodDtype) or values.dtype == object:
+            first = values.dropna().head(1)
+        else:
+            continue
+        if any(isinstance(v, words) for v in first):
+            found[name] = values.map(str, na_action="ignore")
+    return frame.assign(**found)
+
+
+def _by_column(frame: Any) -> tuple[pa.Table, dict[str, str]]:
+    """Convert a frame column by column; those that can't be are empty, with the reason."""
+    found, unreadable = {}, {}
+    for name in frame.columns:
+        try:
+            found[name] = frame[name].to_arrow()
+        except _NO_TYPE as error:
+            found[name], unreadable[name] = pa.nulls(len(frame)), _reason(error)
+    return pa.table(found), unreadable
+
+
+def _from_arrow(table: pa.Table, name: str, unreadable: dict[str, str] | None = None) -> Table:
     def batches(columns: list[str]) -> pa.RecordBatchReader:
         return table.select(columns).to_reader(max_chunksize=BLOCK)
 
-    return Table(name, table.schema, table.num_rows, batches)
+    return Table(name, table.schema, table.num_rows, batches, unreadable=unreadable or {})
 
 
 def _rebatched(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

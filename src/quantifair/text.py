@@ -36,7 +36,7 @@ _SHORT = {
 def audit_text(result: AuditResult) -> str:
     """Return an audit as tables."""
     level = percent(result.settings["level"])
-    title = f"Audit of {result.settings['favourable']} by {result.settings['group']}"
+    title = one_line(f"Audit of {result.settings['favourable']} by {result.settings['group']}")
     parts = [
         f"{title}: {result.rows:,} deployment rows, {level} intervals",
         label_text(result),
@@ -44,7 +44,8 @@ def audit_text(result: AuditResult) -> str:
         _groups(result.groups),
     ]
     for name, attribute in result.attributes.items():
-        parts += [f"{name} alone", _measures(attribute.measures), _groups(attribute.groups)]
+        heading = one_line(f"{name} alone")
+        parts += [heading, _measures(attribute.measures), _groups(attribute.groups)]
     parts.append(_warnings(result.warnings))
     return "\n\n".join(p for p in parts if p)
 
@@ -81,10 +82,16 @@ def percent(share: float) -> str:
     return f"{100 * share:.4g}%"
 
 
+def one_line(text: str) -> str:
+    """Return text with line breaks and what else can't be printed as escapes."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table with a ruled header and columns as wide as they need."""
-    widths = [max(len(r[i]) for r in (header, *rows)) for i in range(len(header))]
-    lines = [[*header], ["-" * w for w in widths], *rows]
+    cells = [[one_line(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    lines = [cells[0], ["-" * w for w in widths], *cells[1:]]
     return "\n".join(
         "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
         for line in lines

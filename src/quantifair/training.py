@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pickle import PicklingError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,19 +12,24 @@ from quantifair import diagnostics
 from quantifair.calibration import fit_calibration
 from quantifair.cells import ACCEPTED, DECISIONS, EVERYBODY, LABELLED, Cell
 from quantifair.diagnostics import BROKEN_SLOPE, Caution
-from quantifair.errors import InputError
+from quantifair.errors import InputError, explained
 from quantifair.estimation import TrainedCell
 from quantifair.intervals import Sample
 from quantifair.learner import (
     ScoreColumns,
     Scorer,
     WeightedMargins,
+    by_code,
+    called,
     default_learner,
     is_external,
+    prepared,
     probabilities,
     reweights_classes,
+    searches,
     weight_argument,
 )
+from quantifair.roles import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,6 +92,8 @@ class Recipe:
     meaning
         What groups and cells stand for. Sketches in which they stand for something else are not
         to be mixed up, so it is part of the fingerprint.
+    cell
+        How messages call the cell that is trained.
     """
 
     learner: Any
@@ -96,31 +102,37 @@ class Recipe:
     calibrate: bool = True
     seed: int = 0
     meaning: Any = None
+    cell: str = "any decision"
 
     def train(self, frame: pd.DataFrame, sample: Sample, classes: list[str]) -> Trained:
         """Train on auxiliary people; ``sample.scores`` is not read."""
         if is_external(self.learner):
             order = self._order(classes)
-            scores = probabilities(self.learner, frame)[:, order]
+            scores = self._probabilities(self.learner, frame)[:, order]
             everybody = np.arange(len(frame))
             return self._finish((self.learner,), order, scores, sample, everybody)
-        models, scores, rows = self._fit(frame, sample)
+        with explained(f"the learner {called(self.learner)} can't be cloned"):
+            learner = by_code(self.learner, classes)
+        models, scores, rows = self._fit(learner, frame, sample)
         return self._finish(models, list(range(len(classes))), scores, sample, rows)
 
     def _fit(
-        self, frame: pd.DataFrame, sample: Sample
+        self, learner: Any, frame: pd.DataFrame, sample: Sample
     ) -> tuple[tuple[Any, ...], FloatArray, IntArray]:
         people = np.arange(len(frame))
         if self.training == "all":
-            model = self._fit_one(frame, sample, people)
-            return (model,), probabilities(model, frame), people
+            model = self._fit_one(learner, frame, sample, people)
+            return (model,), self._probabilities(model, frame), people
         splits = self._splits(sample)
-        models = tuple(self._fit_one(frame, sample, train) for train, _ in splits)
+        models = tuple(self._fit_one(learner, frame, sample, train) for train, _ in splits)
         scores = np.zeros((len(frame), sample.scores.shape[1]))
         for model, (_, held) in zip(models, splits, strict=True):
-            scores[held] = probabilities(model, frame.iloc[held])
+            scores[held] = self._probabilities(model, frame.iloc[held])
         rows = np.sort(np.concatenate([held for _, held in splits]))
         return models, scores[rows], rows
+
+    def _probabilities(self, model: Any, frame: pd.DataFrame) -> FloatArray:
+        return probabilities(model, frame, f"auxiliary rows with {self.cell}")
 
     def _splits(self, sample: Sample) -> list[tuple[IntArray, IntArray]]:
         people = np.arange(len(sample.codes))
@@ -141,21 +153,26 @@ class Recipe:
         split = kind(folds, shuffle=True, random_state=self.seed)
         return list(split.split(np.zeros(len(codes)), codes, clusters))
 
-    def _fit_one(self, frame: pd.DataFrame, sample: Sample, rows: IntArray) -> Any:
-        model = clone(self.learner)
+    def _fit_one(self, learner: Any, frame: pd.DataFrame, sample: Sample, rows: IntArray) -> Any:
+        model = clone(learner)
         codes, weights = sample.codes[rows], sample.weights[rows]
         if not hasattr(model, "predict_proba"):
             from sklearn.calibration import CalibratedClassifierCV
 
             if not hasattr(model, "decision_function"):
                 raise InputError(
-                    f"the learner {type(model).__name__} has neither predict_proba nor "
+                    f"the learner {called(model)} has neither predict_proba nor "
                     "decision_function, so it can't score people"
                 )
             clusters = None if sample.clusters is None else sample.clusters[rows]
             folds = self._folds(_FIFTHS, codes, clusters)
             model = CalibratedClassifierCV(WeightedMargins(model), method="sigmoid", cv=folds)
-        return model.fit(frame.iloc[rows], codes, **weight_argument(model, weights))
+        weighted = weight_argument(model, weights)
+        with explained(
+            f"the learner {called(learner)} can't be fitted (a pipeline is given numbers, text and "
+            "dates as they are, with their gaps)"
+        ):
+            return model.fit(frame.iloc[rows], codes, **weighted)
 
     def _order(self, classes: list[str]) -> list[int]:
         """Map the groups to the classes that a fitted classifier knows."""
@@ -167,7 +184,7 @@ class Recipe:
                 f"the fitted learner {type(self.learner).__name__} has no {lacking[0]}, so it "
                 "can't score people; a fitted CalibratedClassifierCV around it can"
             )
-        known = [_class_name(c) for c in np.asarray(self.learner.classes_).tolist()]
+        known = [name_of(c) for c in np.asarray(self.learner.classes_).tolist()]
         if sorted(known) != sorted(classes):
             raise InputError(
                 f"the fitted learner knows the groups {known}, the auxiliary table holds {classes}"
@@ -194,7 +211,7 @@ class Recipe:
             applied, calibration = (slope, fitted.bias), fitted
             kept = replace(kept, scores=fitted(scores))
         fingerprint = _fingerprint((self.meaning, order, applied), models, scores)
-        scorer = Scorer(models, tuple(order), calibration, fingerprint)
+        scorer = Scorer(models, tuple(order), calibration, fingerprint, self.cell)
         return Trained(scorer, kept, slope, broken)
 
 
@@ -258,7 +275,7 @@ def learner_cautions(audit: Audit, table: str) -> list[Caution]:
             "decision, which rarely holds; per_cell=True does not need that"
         )
         found.append(Caution("one_quantifier", message, table))
-    if audit.training == "all" and audit.scores is None and not external:
+    if audit.training == "all" and not external:
         message = (
             "training='all' scores auxiliary people by a classifier fitted on them, so rates "
             "learned from them (ACC, PACC, HDy) and calibration are too optimistic"
@@ -288,6 +305,7 @@ def _train(
     unscored = np.zeros((len(rows), len(auxiliary.groups)))
     sample = Sample(unscored, auxiliary.codes[rows], auxiliary.weights[rows], clusters)
     frame = auxiliary.frame.iloc[rows]
+    recipe = replace(recipe, cell=described.name)
     for learner in _candidates(recipe.learner, auxiliary.features):
         trained = replace(recipe, learner=learner).train(frame, sample, auxiliary.groups)
         if not trained.broken:
@@ -297,9 +315,9 @@ def _train(
 
 def _candidates(learner: Any, features: Features) -> Iterator[Any]:
     """Yield the learner; the default one again with more regularisation, should it overfit."""
-    name = learner or "logistic"
+    name = "logistic" if learner is None else learner
     if not isinstance(name, str):
-        yield learner
+        yield learner if is_external(learner) else prepared(learner, features)
         return
     yield default_learner(features, name)
     for strength in _STRENGTHS if name == "logistic" else ():
@@ -313,16 +331,16 @@ def people_by_group(codes: IntArray, clusters: IntArray | None, groups: int = 0)
     return np.bincount(codes, minlength=groups)
 
 
-def _class_name(value: Any) -> str:
-    """Return how the auxiliary table calls a class; 1.0 is the group 1."""
-    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
-
-
 def _fingerprint(identity: Any, models: tuple[Any, ...], scores: FloatArray) -> str:
-    """Hash a scoring function; one that can't be pickled is known by the scores that it gave."""
+    """Hash a scoring function, by its models or else by the scores that they gave.
+
+    A search keeps how long each fit took, which is never the same twice; and some models can't be
+    hashed, whatever error that is.
+    """
     import joblib
 
+    known_by = scores if any(map(searches, models)) else models
     try:
-        return str(joblib.hash((identity, models)))
-    except (PicklingError, AttributeError, TypeError):
+        return str(joblib.hash((identity, known_by)))
+    except Exception:  # noqa: BLE001
         return str(joblib.hash((identity, scores)))

@@ -149,7 +149,7 @@ class Quantifier(BaseEstimator, ABC):  # type: ignore[misc]
             raise NotIdentifiedError(f"this {type(self).__name__} is not fitted; call fit first")
         points = self._points(scores)
         raw = self.solve(points)
-        if not np.isfinite(raw).all():
+        if not math.isfinite(raw.sum()):
             raise NotIdentifiedError(
                 f"{type(self).__name__} has no single answer: these scores are equally likely "
                 "under different prevalences, so they carry no information about the group"
@@ -191,7 +191,7 @@ class Quantifier(BaseEstimator, ABC):  # type: ignore[misc]
 def mean_scores(points: Points) -> FloatArray:
     """Weighted mean score vector, shape ``(..., groups)``."""
     if points.weights.ndim == 1 and points.scores.ndim == 2:
-        return np.asarray(points.weights @ points.scores / points.weights.sum())
+        return np.asarray(np.dot(points.weights, points.scores) / points.weights.sum())
     return np.asarray(
         (points.weights[..., None, :] @ points.scores)[..., 0, :]
         / points.weights.sum(axis=-1)[..., None]

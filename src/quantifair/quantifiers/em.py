@@ -167,6 +167,9 @@ def _climb_block(
     found = np.where(possible, prior, np.nan)
     left = np.flatnonzero(possible)
     ratio, shares, q = ratio[left], shares[left], found[left]
+    if len(left) == 1:
+        found[left], unfinished = _climb_line(ratio[0], shares[0], float(q[0]), tolerance, max_iter)
+        return found, unfinished
     for step in range(max_iter):
         mixture = ratio * (1 - q)[:, None]
         mixture += q[:, None]
@@ -181,6 +184,25 @@ def _climb_block(
         if not len(left):
             break
     return found, len(left)
+
+
+def _climb_line(
+    ratio: FloatArray, shares: FloatArray, q: float, tolerance: float, max_iter: int
+) -> tuple[float, int]:
+    """Climb as ``_climb_block`` does, for one sample: the cache holds a part of its rows."""
+    parts = [slice(k, k + _NUMBERS) for k in range(0, len(ratio), _NUMBERS)]
+    rows = [(ratio[part], shares[part], np.empty(len(ratio[part]))) for part in parts]
+    for step in range(max_iter):
+        if q >= 1:
+            break
+        odds, total = q / (1 - q), 0.0
+        for values, share, mixture in rows:
+            np.add(values, odds, out=mixture)
+            total += np.dot(share, np.reciprocal(mixture, out=mixture))
+        last, q = q, odds * float(total)
+        if abs(q - last) < tolerance and step > _WARM_UP:
+            return q, 0
+    return q, int(q < 1)
 
 
 def _newton_line(likelihood: FloatArray, weights: FloatArray, start: FloatArray) -> FloatArray:
