@@ -77,8 +77,8 @@ An option, and what an estimator that assumes no shift gets. Measured on a part 
 
 {bootstrap}
 
-All of these intervals are pointwise. A bootstrap interval of a largest-minus-smallest difference over three or
-more groups covers less well where groups are equal, because no replicate of it can be zero.
+All of these intervals are pointwise. A bootstrap interval of a largest-minus-smallest difference
+over three or more groups covers less well where groups are equal, as no replicate of it can be zero.
 """
 
 
@@ -221,6 +221,7 @@ def coverage_table(rows: list[dict[str, str]]) -> str:
 
 def coverage_missing(rows: list[dict[str, str]]) -> str:
     """The settings of the planned grid that were not run."""
+    method = (rows[0]["interval"], rows[0]["quantifier"])
     lacking = [
         f"- {auxiliary:,} auxiliary and {deployment:,} deployment rows, AUC {auc}, prevalences "
         f"{rejected} and {accepted}"
