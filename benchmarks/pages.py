@@ -78,7 +78,7 @@ An option, and what an estimator that assumes no shift gets. Measured on a part 
 {bootstrap}
 
 All of these intervals are pointwise. A bootstrap interval of a largest-minus-smallest difference
-over three or more groups covers less well where groups are equal, as no replicate of it can be zero.
+over three or more groups covers less well where groups are equal: no replicate of it is zero.
 """
 
 
@@ -225,9 +225,7 @@ def coverage_missing(rows: list[dict[str, str]]) -> str:
     lacking = [
         f"- {auxiliary:,} auxiliary and {deployment:,} deployment rows, AUC {auc}, prevalences "
         f"{rejected} and {accepted}"
-        for auxiliary, deployment, auc, (rejected, accepted) in missing(
-            rows, (rows[0]["interval"], "sld")
-        )
+        for auxiliary, deployment, auc, (rejected, accepted) in missing(rows, method)
     ]
     if not lacking:
         return "All settings of the planned grid are measured."
