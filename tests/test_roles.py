@@ -548,7 +548,7 @@ def test_ids_with_leading_zeros_are_the_same_people_in_every_file(tmp_path: Path
     deployment.to_parquet(tmp_path / "d.parquet")
     result = audited(tmp_path / "a.csv", tmp_path / "d.parquet", id="person")
     assert codes(result) == ["known_people"]
-    assert result.warnings[0].message.startswith("120 deployment people")
+    assert result.warnings[0].message.startswith("120 deployment rows")
 
 
 def test_ids_of_nobody_in_both_tables_bring_a_caution() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 from scipy.stats import t
 
+from benchmarks.reproduction.speed import agreement, reference_table, time_table
 from benchmarks.reproduction.studies import DEVIATIONS, RESULTS, SHIFTS
 from quantifair.experiments.conclusions import check_conclusions, render_conclusions
 from quantifair.experiments.figures import paper_figures, save
@@ -172,14 +173,6 @@ def fairness(errors: pd.DataFrame, fair: pd.DataFrame) -> dict[str, str]:
     return {"fair_table": table, **{k: number(v) for k, v in natural.items()}}
 
 
-def time_table() -> str:
-    """How long each study took."""
-    spent = json.loads((RESULTS / "time.json").read_text())
-    lines = [[name, f"{s['seconds'] / 60:.1f}", str(s["jobs"]), s["note"]]
-             for name, s in spent.items()]  # fmt: skip
-    return pipe_table(["study", "minutes", "workers", "note"], lines)
-
-
 def page() -> str:
     """Compose the page."""
     errors = pd.concat([stored("LR"), stored("SVM")], ignore_index=True)
@@ -221,6 +214,8 @@ def page() -> str:
         refused=csv_table(refused) or "None.",
         lost=csv_table(lost) or "None.",
         time=time_table(),
+        reference=reference_table(),
+        agreement=agreement(),
         **fairness(errors, fair),
     )
 
