@@ -15,9 +15,14 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from quantifair.intervals import Sample, replicate_prevalences
+from quantifair.cells import DECISIONS
+from quantifair.estimation import CellEstimate, Options
+from quantifair.experiments.coverage import draw as posteriors
+from quantifair.figures import group_results, measure_results
+from quantifair.intervals import Moments, Sample, replicate_prevalences
 from quantifair.quantifiers import CC, PACC, PCC, SLD, HDy
 from quantifair.sketch import Sketch
+from quantifair.spread import spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,12 +128,52 @@ def replicates(rng: np.random.Generator) -> list[dict[str, Any]]:
     return found
 
 
+def score_intervals(rng: np.random.Generator) -> list[dict[str, Any]]:
+    """CPU time of all figures of two cells with score intervals, from their sketches."""
+    found = []
+    for groups in (2, 5):
+        names = [str(k) for k in range(groups)]
+        cells = {}
+        for cell in DECISIONS:
+            codes = np.arange(AUXILIARY) % groups
+            scores = posteriors(codes, groups, 0.75, rng)
+            theirs = rng.integers(groups, size=100_000)
+            sketch = Sketch.from_scores(posteriors(theirs, groups, 0.75, rng))
+            cells[cell] = Sample(scores, codes, np.ones(AUXILIARY)), sketch
+
+        def figures(cells: Any = cells, names: list[str] = names) -> None:
+            even, none = np.full(len(names), 1 / len(names)), np.empty((0, len(names)))
+            estimates = {
+                cell: CellEstimate(
+                    even,
+                    sketch.weight,
+                    0 * even,
+                    none,
+                    Moments.of(sample, sketch.points, sketch.rows),
+                    sketch.rows,
+                )
+                for cell, (sample, sketch) in cells.items()
+            }
+            spread = spread_of(estimates, Options())
+            measure_results(spread, names)
+            group_results(spread, names, [{}] * len(names))
+
+        row = {"groups": groups, "ms": round(milliseconds(figures), 2)}
+        print(row, flush=True)
+        found.append(row)
+    return found
+
+
 def main(path: Path = RESULTS) -> None:
     """Measure on one thread and store."""
     rng = np.random.default_rng(0)
     with threadpool_limits(1):
         quantifiers = [row for rows in SIZES for row in compare(rows, rng)]
-        stored = {"quantifiers": quantifiers, "replicates": replicates(rng)}
+        stored = {
+            "quantifiers": quantifiers,
+            "score": score_intervals(rng),
+            "replicates": replicates(rng),
+        }
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(stored, indent=1) + "\n")
 

@@ -18,15 +18,15 @@ ATTRIBUTES = [{"sex": "man"}, {"sex": "woman"}]
 
 def sampled(rates, level=0.95) -> Sampled:
     """Rates with the estimate in front and replicates behind."""
-    spread = Sampled({}, {}, Options(level=level), None)
-    spread._rates = rates
+    spread = Sampled({}, dict.fromkeys([(rate,) for rate in rates], ()), Options(level=level), None)
+    vars(spread)["known"] = rates
     return spread
 
 
 def profiled(rates) -> Profiled:
     """Rates with the estimate in front and a region's edge behind."""
-    spread = Profiled({}, dict.fromkeys([(r,) for r in rates], ()), Options(), None)
-    spread._known = {(name, d): values for name, values in rates.items() for d in (1, 2)}
+    spread = Profiled({}, dict.fromkeys([(rate,) for rate in rates], ()), Options(), None)
+    vars(spread)["known"] = {(name, d): values for name, values in rates.items() for d in (1, 2)}
     return spread
 
 

@@ -35,8 +35,8 @@ def scored(groups=2, seed=0, people=2_000, known=0.0) -> CellEstimate:
     rng = np.random.default_rng(seed)
     scores, codes = draw_scores(rng, np.full(groups, 1 / groups), 600, separation=2.0)
     later, _ = draw_scores(rng, np.full(groups, 1 / groups), people, separation=2.0)
-    sketch = Sketch.from_scores(later)
-    moments = Moments.of(Sample(scores, codes, np.ones(600)), sketch, people)
+    points = Sketch.from_scores(later).points
+    moments = Moments.of(Sample(scores, codes, np.ones(600)), points, people)
     share = np.full(groups, 1 / groups)
     return CellEstimate(
         share, people, np.full(groups, known), np.empty((0, groups)), moments, people

@@ -213,7 +213,9 @@ def _uncertainty(
         return {"replicates": draws, "people": people}
     if options.interval == "none":
         return {}
-    moments = Moments.of(trained.sample, sketch, people, population=options.target == "population")
+    moments = Moments.of(
+        trained.sample, sketch.points, people, population=options.target == "population"
+    )
     return {"moments": moments, "people": people}
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,13 +32,33 @@ FAMILIES: Families = {
 """The two cells whose prevalences each rate follows from."""
 
 
-class Spread(Protocol):
-    """Rates by group: the estimates, and what else they may be."""
+@dataclass(frozen=True, eq=False)
+class Spread(ABC):
+    """Rates by group: the estimates, and what else they may be.
+
+    Attributes
+    ----------
+    estimates
+        The cells.
+    families
+        Rates, with the cells that they follow from.
+    options
+        How figures are made.
+    summed
+        Maps groups to the sums of groups whose rates are sought; ``None`` takes them as they are.
+    """
+
+    estimates: dict[Cell, CellEstimate]
+    families: Families
+    options: Options
+    summed: FloatArray | None
 
     @property
     def rates(self) -> list[str]:
         """Names of the rates that the cells allow."""
+        return [rate for family in self.families for rate in family]
 
+    @abstractmethod
     def values(self, rate: str, degrees: int) -> FloatArray:
         """Return the estimate in front, then other values, ``(1 + values, groups)``.
 
@@ -43,6 +66,7 @@ class Spread(Protocol):
         a rate or a difference, more for the largest of several.
         """
 
+    @abstractmethod
     def ends(
         self,
         low: Sequence[FloatArray],
@@ -54,6 +78,86 @@ class Spread(Protocol):
         Where a figure is the worst of several rates', ``choose`` takes the worst, and the
         sequences hold one array for each.
         """
+
+    def estimated(self, cells: Sequence[Cell]) -> FloatArray:
+        """Counts of cells, the estimate in front, ``(1 + replicates, cells, groups)``."""
+        counts = np.stack([self.estimates[c].counts for c in cells], axis=-2)
+        return counts if self.summed is None else counts @ self.summed
+
+
+class Sampled(Spread):
+    """Replicates: an interval's ends are their quantiles."""
+
+    @cached_property
+    def known(self) -> dict[str, FloatArray]:
+        """The estimates and the replicates of every rate."""
+        found: dict[str, FloatArray] = {}
+        for family, cells in self.families.items():
+            found |= _family_rates(family, cells, self.estimated(cells))
+        return found
+
+    def values(self, rate: str, degrees: int) -> FloatArray:  # noqa: ARG002
+        """Return the estimate, then the replicates."""
+        return self.known[rate]
+
+    def ends(
+        self,
+        low: Sequence[FloatArray],
+        high: Sequence[FloatArray],
+        choose: Callable[..., FloatArray],
+    ) -> Ends:
+        """Return quantiles, outwards to the next: between a number and infinity is no mean."""
+        tail = (1 - self.options.level) / 2
+        below, above = choose(np.stack(low), axis=0), choose(np.stack(high), axis=0)
+        return (
+            float(np.quantile(below, tail, method="lower")),
+            float(np.quantile(above, 1 - tail, method="higher")),
+        )
+
+
+class Profiled(Spread):
+    """The edge of the region that is not ruled out: an interval's ends are its extremes."""
+
+    @cached_property
+    def known(self) -> dict[tuple[str, int], FloatArray]:
+        """What was found already, by rate and degrees."""
+        return {}
+
+    def values(self, rate: str, degrees: int) -> FloatArray:
+        """Return the estimate, then the values on the region's edge."""
+        if (rate, degrees) not in self.known:
+            family, cells = next((f, c) for f, c in self.families.items() if rate in f)
+            found = _family_rates(family, cells, self._counts(cells, degrees))
+            for name, values in found.items():
+                self.known[name, degrees] = _with_equality(values)
+        return self.known[rate, degrees]
+
+    def ends(
+        self,
+        low: Sequence[FloatArray],
+        high: Sequence[FloatArray],
+        choose: Callable[..., FloatArray],
+    ) -> Ends:
+        """Return the least and the greatest value; of several rates', the worst."""
+        return (
+            float(choose(np.array([values.min() for values in low]))),
+            float(choose(np.array([values.max() for values in high]))),
+        )
+
+    def _counts(self, cells: tuple[Cell, ...], degrees: int) -> FloatArray:
+        best, options = self.estimated(cells), self.options
+        if not np.isfinite(best).all() or options.interval == "none":
+            return best
+        chosen = [self.estimates[c] for c in cells]
+        people = sum(e.people + float(e.known.sum()) for e in chosen)
+        others = extreme_counts(
+            [e.counted for e in chosen],
+            quantile(options.level, degrees),
+            summed=self.summed,
+            shared=options.shared,
+            people=people if options.target == "population" else None,
+        )
+        return np.concatenate([best, others])
 
 
 def spread_of(
@@ -78,107 +182,6 @@ def _spread(
     if any(len(e.replicates) for e in estimates.values()):
         return Sampled(estimates, families, options, summed)
     return Profiled(estimates, families, options, summed)
-
-
-class Sampled:
-    """Replicates: an interval's ends are their quantiles."""
-
-    def __init__(
-        self,
-        estimates: dict[Cell, CellEstimate],
-        families: Families,
-        options: Options,
-        summed: FloatArray | None,
-    ) -> None:
-        counts = {
-            c: e.counts if summed is None else e.counts @ summed for c, e in estimates.items()
-        }
-        self._tail = (1 - options.level) / 2
-        self._rates: dict[str, FloatArray] = {}
-        for family, cells in families.items():
-            pair = np.stack([counts[c] for c in cells], axis=-2)
-            self._rates |= _family_rates(family, cells, pair)
-
-    @property
-    def rates(self) -> list[str]:
-        """Names of the rates that the cells allow."""
-        return list(self._rates)
-
-    def values(self, rate: str, degrees: int) -> FloatArray:  # noqa: ARG002
-        """Return the estimate, then the replicates."""
-        return self._rates[rate]
-
-    def ends(
-        self,
-        low: Sequence[FloatArray],
-        high: Sequence[FloatArray],
-        choose: Callable[..., FloatArray],
-    ) -> Ends:
-        """Return quantiles, outwards to the next: between a number and infinity is no mean."""
-        below, above = choose(np.stack(low), axis=0), choose(np.stack(high), axis=0)
-        return (
-            float(np.quantile(below, self._tail, method="lower")),
-            float(np.quantile(above, 1 - self._tail, method="higher")),
-        )
-
-
-class Profiled:
-    """The edge of the region that is not ruled out: an interval's ends are its extremes."""
-
-    def __init__(
-        self,
-        estimates: dict[Cell, CellEstimate],
-        families: Families,
-        options: Options,
-        summed: FloatArray | None,
-    ) -> None:
-        self._estimates, self._families = estimates, families
-        self._options, self._summed = options, summed
-        self._known: dict[tuple[str, int], FloatArray] = {}
-
-    @property
-    def rates(self) -> list[str]:
-        """Names of the rates that the cells allow."""
-        return [rate for family in self._families for rate in family]
-
-    def values(self, rate: str, degrees: int) -> FloatArray:
-        """Return the estimate, then the values on the region's edge."""
-        if (rate, degrees) not in self._known:
-            family, cells = next((f, c) for f, c in self._families.items() if rate in f)
-            found = _family_rates(family, cells, self._counts(cells, degrees))
-            found = {name: _with_equality(values) for name, values in found.items()}
-            self._known |= {(name, degrees): values for name, values in found.items()}
-        return self._known[rate, degrees]
-
-    def ends(
-        self,
-        low: Sequence[FloatArray],
-        high: Sequence[FloatArray],
-        choose: Callable[..., FloatArray],
-    ) -> Ends:
-        """Return the least and the greatest value; of several rates', the worst."""
-        return (
-            float(choose(np.array([values.min() for values in low]))),
-            float(choose(np.array([values.max() for values in high]))),
-        )
-
-    def _counts(self, cells: tuple[Cell, ...], degrees: int) -> FloatArray:
-        pair = [self._estimates[c] for c in cells]
-        best = np.stack([e.counts for e in pair], axis=-2)
-        if self._summed is not None:
-            best = best @ self._summed
-        if not np.isfinite(best).all() or self._options.interval == "none":
-            return best
-        options = self._options
-        people = sum(e.people + float(e.known.sum()) for e in pair)
-        others = extreme_counts(
-            [e.counted for e in pair],
-            quantile(options.level, degrees),
-            summed=self._summed,
-            shared=options.shared,
-            people=people if options.target == "population" else None,
-        )
-        return np.concatenate([best, others])
 
 
 def _family_rates(

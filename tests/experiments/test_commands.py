@@ -206,3 +206,19 @@ def test_what_can_not_be_run_is_refused_in_a_sentence(tmp_path, words, sentence)
 
 def test_tables_of_nothing_are_refused(tmp_path):
     assert "holds no results" in refusal("tables", tmp_path)
+
+
+def test_coverage_is_measured_printed_and_drawn(tmp_path):
+    out, figure = tmp_path / "coverage.csv", tmp_path / "coverage.svg"
+    words = ["--groups", 2, "--settings", 2, "--replicates", 3, "--jobs", 1, "--figure", figure]
+    text = said("coverage", out, *words)
+    assert "difference of selection rates" in text
+    assert "resampling the deployment alone" in text
+    assert len(out.read_text().splitlines()) == 1 + 2 * 5
+    assert figure.read_text().startswith("<?xml")
+
+
+def test_coverage_is_for_two_groups_or_four(tmp_path):
+    refused = call("coverage", tmp_path / "c.csv", "--groups", 3)
+    assert isinstance(refused.exception, InputError)
+    assert "2 or 4, not 3" in str(refused.exception)

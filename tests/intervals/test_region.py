@@ -20,7 +20,9 @@ def cell(
     rng = np.random.default_rng(seed)
     scores, codes = draw_scores(rng, np.full(groups, 1 / groups), 400, separation=separation)
     later, _ = draw_scores(rng, rng.dirichlet(np.full(groups, 9.0)), people, separation=separation)
-    moments = Moments.of(Sample(scores, codes, np.ones(400)), Sketch.from_scores(later), people)
+    moments = Moments.of(
+        Sample(scores, codes, np.ones(400)), Sketch.from_scores(later).points, people
+    )
     return Counted(moments, float(people), np.full(groups, known))
 
 
@@ -128,7 +130,7 @@ def test_cells_that_share_their_auxiliary_people_are_less_certain_of_sums() -> N
     cells = []
     for q in (0.4, 0.6):
         later, _ = draw_scores(rng, [1 - q, q], 20_000)
-        moments = Moments.of(sample, Sketch.from_scores(later), 20_000)
+        moments = Moments.of(sample, Sketch.from_scores(later).points, 20_000)
         cells.append(Counted(moments, 20_000.0, np.zeros(2)))
     apart, together = (
         np.ptp(extreme_counts(cells, 3.84, shared=s).sum(axis=1)[:, 1]) for s in (False, True)
@@ -153,8 +155,8 @@ def selected_alike(groups: int, *, seed: int, known: float = 0.0) -> list[Counte
     for people in (900, 600):
         scores, codes = draw_scores(rng, np.full(groups, 1 / groups), 500, separation=1.5)
         later, _ = draw_scores(rng, np.full(groups, 1 / groups), people, separation=1.5)
-        sketch = Sketch.from_scores(later)
-        moments = Moments.of(Sample(scores, codes, np.ones(500)), sketch, people)
+        points = Sketch.from_scores(later).points
+        moments = Moments.of(Sample(scores, codes, np.ones(500)), points, people)
         cells.append(Counted(moments, float(people), np.full(groups, known * people / 600)))
     return cells
 

@@ -22,7 +22,7 @@ def region(groups: int, *, cells: int = 2, shared: bool = False, separation: flo
             sample = Sample(scores, codes, np.ones(400))
         truth = rng.dirichlet(np.full(groups, 5.0))
         later, _ = draw_scores(rng, truth, 1_000 * (c + 1), separation=separation)
-        found.append(Moments.of(sample, Sketch.from_scores(later), len(later)))
+        found.append(Moments.of(sample, Sketch.from_scores(later).points, len(later)))
     return Region(tuple(found), shared)
 
 

@@ -1,4 +1,4 @@
-"""The commands ``quantifair experiment list | run | tables | figures``."""
+"""The commands ``quantifair experiment list | run | tables | figures | coverage``."""
 
 from __future__ import annotations
 
@@ -155,6 +155,40 @@ def figures(
     for name, figure in drawn.items():
         save(figure, out / f"{name}.{form}")
     typer.echo(f"{len(drawn)} figures in {out}")
+
+
+@experiment_app.command()
+def coverage(
+    *,
+    out: Annotated[Path, typer.Argument(help="CSV of the results; a killed run resumes.")],
+    groups: Annotated[
+        list[int] | None, typer.Option(help="2 or 4; repeat it. By default both.")
+    ] = None,
+    replicates: Annotated[int, typer.Option(help="Draws of both tables for a setting.")] = 2000,
+    settings: Annotated[
+        int | None, typer.Option(help="Run so many settings only, spread over the grid.")
+    ] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw an .svg or .pdf as well.")] = None,
+    jobs: Annotated[int, typer.Option(help="Workers; -1 for one each core.")] = -1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Measure how often the default intervals hold the truth."""
+    from quantifair.errors import InputError
+    from quantifair.experiments import coverage as study
+    from quantifair.experiments import coverage_report as report
+    from quantifair.experiments.figures import save
+
+    chosen = groups or list(study.PREVALENCES)
+    if unknown := [k for k in chosen if k not in study.PREVALENCES]:
+        raise InputError(f"--groups is 2 or 4, not {unknown[0]}")
+    grid = study.grid(chosen)
+    if settings is not None:
+        grid = grid[:: max(1, len(grid) // max(1, settings))][:settings]
+    with _progress(quiet=quiet) as progress:
+        rows = study.run(grid, out, replicates=replicates, jobs=jobs, progress=progress)
+    typer.echo(f"{report.summary(rows)}\n\n{report.table(rows)}\n\nin {out}")
+    if figure is not None:
+        save(report.coverage_figure(rows), figure)
 
 
 def _catalogue(plugins: list[Path] | None) -> Catalogue:

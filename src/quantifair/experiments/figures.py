@@ -186,7 +186,7 @@ def error_boxplots(errors: pd.DataFrame, methods: Sequence[str], *, axis: Axes) 
         raise InputError("boxplots take at least one method")
     check(errors, ["protocol", *methods])
     layout = lay_out(errors)
-    with _style():
+    with styled():
         axis.use_sticky_edges = False
         _boxes(errors[list(methods)], layout, axis)
         axis.axhline(0, color="black", linestyle="--", linewidth=1, zorder=1, label="optimal")
@@ -210,12 +210,12 @@ def save(figure: Figure, path: str | Path) -> None:
     kind = Path(path).suffix.removeprefix(".")
     if kind not in UNDATED:
         raise InputError(f"a figure is written as .svg or .pdf, not as {Path(path).name!r}")
-    with _style():
+    with styled():
         figure.savefig(path, format=kind, metadata=UNDATED[kind])
 
 
 @contextmanager
-def _style() -> Iterator[None]:
+def styled() -> Iterator[None]:
     """Draw as we do, whatever the user has configured."""
     try:
         from matplotlib import style
@@ -245,7 +245,7 @@ def _stacked(
 ) -> Figure:
     """Return a figure with a panel for each sub-protocol and one legend above them."""
     subs, protocol = subs_of(frame), protocol_of(frame)
-    with _style():
+    with styled():
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(9.6, 0.8 + 3.5 * len(subs)), layout="constrained")

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from quantifair.intervals.sample import Sample
     from quantifair.quantifiers.base import FloatArray
-    from quantifair.sketch import Sketch
+    from quantifair.sketch import Points
 
 _LEAST_VARIANCE = 1e-18
 """Keeps a perfect group classifier, whose scores do not vary, from a division by zero."""
@@ -46,14 +46,13 @@ class Moments:
 
     @classmethod
     def of(
-        cls, sample: Sample, sketch: Sketch, people: float, *, population: bool = False
+        cls, sample: Sample, points: Points, people: float, *, population: bool = False
     ) -> Moments:
-        """Take the moments of a cell's auxiliary people and of its sketch.
+        """Take the moments of a cell's auxiliary people and of its deployment's scores.
 
         Where the ``population`` behind the deployment's rows is meant, their composition varies,
         and with it their mean score, by all the variance that the scores have.
         """
-        points = sketch.points
         mean = points.weights @ points.scores[:, 1:] / points.weights.sum()
         scores, groups = sample.scores[:, 1:], range(sample.scores.shape[1])
         found = [_of_group(scores, sample, sample.codes == g) for g in groups]

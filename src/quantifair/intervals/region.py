@@ -135,8 +135,7 @@ def _points(
     moments = tuple(c.moments for c in cells if c.moments is not None)
     together = shared and len(moments) > 1
     if len(cells[0].known) == 2 and not together:
-        points = line.edge(moments, most)
-        return points if points.ndim == 3 else points[:, None, :]
+        return line.edge(moments, most)
     region = simplex.Region(moments, together)
     start, _ = simplex.least(region, _even(moments))
     gradient, count = _figures(cells, summed)
