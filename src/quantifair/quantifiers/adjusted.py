@@ -137,9 +137,18 @@ def _solve_systems(rates: FloatArray, observed: FloatArray) -> FloatArray:
 
 
 def _least_squares(rates: FloatArray, raw: FloatArray) -> FloatArray:
-    """Minimise |rates (q - raw)|^2 over the simplex; the sum is enforced by a heavy row."""
+    """Minimise |rates (q - raw)|^2 over the simplex.
+
+    A heavy row all but enforces the sum; that finds the groups that are present, whose prevalences
+    then follow exactly.
+    """
     heavy = 1e4
-    system = np.vstack([rates, np.full(len(raw), heavy)])
-    target = np.r_[rates @ raw, heavy]
-    q, _ = nnls(system, target)
-    return np.asarray(q / q.sum())
+    target = rates @ raw
+    q, _ = nnls(np.vstack([rates, np.full(len(raw), heavy)]), np.append(target, heavy))
+    first, *others = np.flatnonzero(q)
+    away = rates[:, others] - rates[:, [first]]
+    exact, *_ = np.linalg.lstsq(away, target - rates[:, first], rcond=None)
+    if (exact < 0).any() or exact.sum() > 1:
+        return np.asarray(q / q.sum())
+    q[others], q[first] = exact, 1 - exact.sum()
+    return np.asarray(q)
