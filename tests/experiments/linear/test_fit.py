@@ -245,3 +245,24 @@ def test_swapped_classes_give_swapped_signs(loss, seed, size):
     one = fit_linear(features, targets, problems, loss=loss)
     other = fit_linear(features, 1 - targets, problems, loss=loss)
     np.testing.assert_allclose(one, -other, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", [LOGISTIC, SQUARED_HINGE], ids=lambda loss: loss.name)
+def test_steps_of_ill_conditioned_models_are_solved_exactly(loss, monkeypatch):
+    """Heavy tails and near copies, as in CreditCard's bills: single precision loses the ridge."""
+    rng = np.random.default_rng(0)
+    base = rng.standard_t(2, size=(4_000, 3))
+    features = np.column_stack([base, base[:, :2] * 1.0001 + 1e-4 * rng.normal(size=(4_000, 2))])
+    features *= np.array([1.0, 1.0, 1.0, 30.0, 30.0])
+    targets = (features[:, 0] + rng.normal(size=4_000) > 0).astype(int)
+    problems = [Problem(np.sort(rng.choice(4_000, 3_500, replace=False))) for _ in range(3)]
+    found = fit_linear(features, targets, problems, loss=loss)
+    monkeypatch.setattr(newton, "_ROUGH_STEPS", 0)
+    exact = fit_linear(features, targets, problems, loss=loss)
+    for i, problem in enumerate(problems):
+        here, there = (
+            objective(loss, coef[i], features[problem.rows], targets[problem.rows])
+            for coef in (found, exact)
+        )
+        assert here == pytest.approx(there, rel=1e-6)
+        assert there <= here * (1 + 1e-9)
