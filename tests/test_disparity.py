@@ -1,5 +1,7 @@
 """Rates by group and their disparities, from counts."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from fairlearn.metrics import (
@@ -20,6 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.simulation import FloatArray, examples
 
+from quantifair import disparity
 from quantifair.disparity import (
     MEASURES,
     difference,
@@ -242,3 +245,32 @@ def test_smoothing_takes_replicates_and_sizes_of_several_cells() -> None:
     found = smooth(prevalence, [1, 3], [[0.5, 0.5], [0.0, 1.0]])
     expected = [[[0.25, 0.75], [0.375, 0.625]], [[0.75, 0.25], [0.1875, 0.8125]]]
     assert found == pytest.approx(np.array(expected))
+
+
+@examples(60)
+@given(st.integers(2, 4), st.integers(0, 10_000))
+def test_nothing_between_is_nearer_to_equality_than_the_bounds(groups: int, seed: int) -> None:
+    """Rates anywhere in the box that their extremes span are a connected set."""
+    rng = np.random.default_rng(seed)
+    low = rng.uniform(0, 1, groups)
+    high = low + rng.uniform(0, 0.5, groups) * (1 - low)
+    corners = np.array(list(product(*zip(low, high, strict=True))))
+    inside = rng.uniform(low, high, (500, groups))
+    kinds = disparity.kinds(signed=False, groups=groups)
+    for name, sign in (("difference", 1), ("variance", 1), ("ratio", -1)):
+        bound = kinds[name].nearest(corners)
+        assert sign * bound <= (sign * kinds[name].of(inside)).min() + 1e-12, name
+
+
+def test_bounds_reach_equality_where_rates_change_places() -> None:
+    kinds = disparity.kinds(signed=False, groups=2)
+    across = np.array([[0.2, 0.6], [0.5, 0.4]])
+    apart = np.array([[0.2, 0.6], [0.3, 0.4]])
+    assert [kinds[k].nearest(across) for k in ("difference", "ratio", "variance")] == [0, 1, 0]
+    found = [kinds[k].nearest(apart) for k in ("difference", "ratio", "variance")]
+    assert found == pytest.approx([0.1, 0.75, 0.0025])
+
+
+def test_a_signed_difference_of_two_groups_is_smooth() -> None:
+    assert disparity.kinds(signed=True, groups=2)["difference"].nearest is None
+    assert disparity.kinds(signed=True, groups=3)["difference"].nearest is not None

@@ -167,3 +167,14 @@ def test_a_count_that_a_replicate_leaves_undefined_may_be_everybody():
     man, woman = group_results(sampled(rates), GROUPS, ATTRIBUTES)
     assert (man.share.low, man.share.high) == (0, 1)
     assert (woman.count.estimate, woman.count.low, woman.count.high) == (600, 0, 1000)
+
+
+def test_a_region_that_rates_change_places_in_reaches_equality():
+    """Its edge is a set of points, none with equal rates; replicates are all there is."""
+    rates = {"selection_rate": np.array([[0.5, 0.4, 0.6], [0.3, 0.5, 0.6], [0.7, 0.5, 0.4]])}
+    groups = ["a", "b", "c"]
+    region = measure_results(profiled(rates), groups)["demographic_parity"]
+    assert (region.difference.low, region.ratio.high, region.variance.low) == (0, 1, 0)
+    replicates = measure_results(sampled(rates), groups)["demographic_parity"]
+    assert replicates.difference.low == pytest.approx(0.2)
+    assert replicates.ratio.high == pytest.approx(2 / 3)

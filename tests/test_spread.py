@@ -142,12 +142,3 @@ def test_the_population_behind_the_rows_is_less_certain_than_the_rows():
         for t in ("rows", "population")
     )
     assert (rows < population).all()
-
-
-def test_equal_rates_of_two_groups_are_among_those_left_open():
-    """The edge of a region passes between any two of its points."""
-    spread = spread_of({c: scored() for c in DECISIONS}, Options(level=0.999))
-    rates = spread.values("selection_rate", 1)
-    gap = rates[1:, 1] - rates[1:, 0]
-    assert gap.min() < 0 < gap.max()
-    assert np.abs(gap).min() == pytest.approx(0, abs=1e-12)

@@ -137,15 +137,73 @@ def pairs(groups: int) -> list[tuple[int, int]]:
     return list(combinations(range(groups), 2))
 
 
-def kinds(
-    *, signed: bool
-) -> dict[str, tuple[Callable[..., FloatArray], Callable[..., FloatArray]]]:
-    """Return the kinds of disparity: a function of rates, and which of several rates' is worst."""
+class Kind(NamedTuple):
+    """A kind of disparity.
+
+    Attributes
+    ----------
+    of
+        Maps rates by group to the disparity.
+    worst
+        Chooses from those of several rates.
+    nearest
+        Bounds how near to equality the disparity can be, over a connected set of rates of which
+        each pair's extremes are known; ``None`` where the disparity is smooth.
+    """
+
+    of: Callable[[FloatArray], FloatArray]
+    worst: Callable[..., FloatArray]
+    nearest: Callable[[FloatArray], float] | None
+
+
+def kinds(*, signed: bool, groups: int) -> dict[str, Kind]:
+    """Return the kinds of disparity of so many groups."""
+    smooth = signed and groups == 2
     return {
-        "difference": (partial(difference, signed=signed), np.max),
-        "ratio": (ratio, np.min),
-        "variance": (variance, np.max),
+        "difference": Kind(
+            partial(difference, signed=signed), np.max, None if smooth else nearest_difference
+        ),
+        "ratio": Kind(ratio, np.min, nearest_ratio),
+        "variance": Kind(variance, np.max, nearest_variance),
     }
+
+
+def nearest_difference(rates: FloatArray) -> float:
+    """Bound the largest minus the smallest from below: it is no less than any pair's gap.
+
+    Examples
+    --------
+    >>> nearest_difference(np.array([[0.1, 0.5], [0.2, 0.4]])).__round__(9)
+    0.2
+    >>> nearest_difference(np.array([[0.1, 0.5], [0.5, 0.4]]))
+    0.0
+    """
+    return float(_gaps(rates).max())
+
+
+def nearest_variance(rates: FloatArray) -> float:
+    """Bound the variance from below: it is the mean square of all pairs' gaps, halved."""
+    return float((_gaps(rates) ** 2).sum() / rates.shape[-1] ** 2)
+
+
+def nearest_ratio(rates: FloatArray) -> float:
+    """Bound the smallest over the largest from above: it is no more than any pair's ratio."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = _pair_ranges(lambda one, other: np.nan_to_num(other / one, nan=1.0), rates)
+        return float(np.where(high < 1, high, np.where(low > 1, 1 / low, 1.0)).min())
+
+
+def _gaps(rates: FloatArray) -> FloatArray:
+    """Least distance of each pair's rates, zero where they change places."""
+    low, high = _pair_ranges(lambda one, other: other - one, rates)
+    return np.maximum(np.maximum(low, -high), 0.0)
+
+
+def _pair_ranges(
+    compare: Callable[[FloatArray, FloatArray], FloatArray], rates: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    values = [compare(rates[:, a], rates[:, b]) for a, b in pairs(rates.shape[-1])]
+    return np.min(values, axis=1), np.max(values, axis=1)
 
 
 def disparities(rates: dict[str, FloatArray]) -> dict[str, dict[str, FloatArray]]:
@@ -157,7 +215,7 @@ def disparities(rates: dict[str, FloatArray]) -> dict[str, dict[str, FloatArray]
     return {
         name: {
             kind: np.asarray(worst(np.stack([of(rates[r]) for r in measure.rates]), axis=0))
-            for kind, (of, worst) in kinds(signed=measure.signed).items()
+            for kind, (of, worst, _) in kinds(signed=measure.signed, groups=2).items()
         }
         for name, measure in MEASURES.items()
         if all(rate in rates for rate in measure.rates)

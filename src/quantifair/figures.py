@@ -63,8 +63,10 @@ def _measure(
     # Where groups are equal, the largest minus the smallest departs in so many directions.
     degrees = (len(groups) - 1) * len(measure.rates)
     figures = {
-        kind: figure(spread, measure.rates, function, choose, degrees=degrees)
-        for kind, (function, choose) in disparity.kinds(signed=measure.signed).items()
+        name: figure(
+            spread, measure.rates, kind.of, kind.worst, degrees=degrees, nearest=kind.nearest
+        )
+        for name, kind in disparity.kinds(signed=measure.signed, groups=len(groups)).items()
     }
     return MeasureResult(
         name,
@@ -103,8 +105,12 @@ def figure(
     *,
     degrees: int = 1,
     most: float = 1.0,
+    nearest: Callable[[FloatArray], float] | None = None,
 ) -> Figure:
-    """Return a function of the rates with its interval; an undefined ratio is 0 to ``most``."""
+    """Return a function of the rates with its interval; an undefined ratio is 0 to ``most``.
+
+    ``nearest`` bounds a function that is not smooth where groups are equal.
+    """
     rates = [spread.values(name, degrees) for name in names]
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = float(choose(np.array([function(r[0]) for r in rates])))
@@ -112,12 +118,13 @@ def figure(
             return Figure(None)
         if len(rates[0]) == 1:
             return Figure(estimate)
-        possible = [
-            [function(corner) for corner in _corners(r, n)]
-            for r, n in zip(rates, names, strict=True)
-        ]
+        corners = [_corners(r, n) for r, n in zip(rates, names, strict=True)]
+        possible = [[function(corner) for corner in each] for each in corners]
     low = [_extreme(values, np.min, 0.0) for values in possible]
     high = [_extreme(values, np.max, most) for values in possible]
+    if nearest is not None and spread.connected:
+        bounds = [nearest(np.concatenate(each)) for each in corners]
+        low, high = ([np.append(v, b) for v, b in zip(e, bounds, strict=True)] for e in (low, high))
     below, above = spread.ends(low, high, choose)
     return Figure(estimate, min(below, estimate), max(above, estimate))
 

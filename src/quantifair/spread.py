@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,9 @@ class Spread(ABC):
     summed
         Maps groups to the sums of groups whose rates are sought; ``None`` takes them as they are.
     """
+
+    connected: ClassVar[bool] = False
+    """Whether the values are extremes of a connected set, and anything between is possible."""
 
     estimates: dict[Cell, CellEstimate]
     families: Families
@@ -118,6 +121,8 @@ class Sampled(Spread):
 class Profiled(Spread):
     """The edge of the region that is not ruled out: an interval's ends are its extremes."""
 
+    connected: ClassVar[bool] = True
+
     @cached_property
     def known(self) -> dict[tuple[str, int], FloatArray]:
         """What was found already, by rate and degrees."""
@@ -128,8 +133,7 @@ class Profiled(Spread):
         if (rate, degrees) not in self.known:
             family, cells = next((f, c) for f, c in self.families.items() if rate in f)
             found = _family_rates(family, cells, self._counts(cells, degrees))
-            for name, values in found.items():
-                self.known[name, degrees] = _with_equality(values)
+            self.known.update({(name, degrees): values for name, values in found.items()})
         return self.known[rate, degrees]
 
     def ends(
@@ -198,16 +202,3 @@ def _family_rates(
         labelled[..., cell.label, cell.decision, :] = counts[..., c, :]
     found = disparity.group_rates(labelled.sum(axis=-3), labelled)
     return {rate: found[rate] for rate in family}
-
-
-def _with_equality(rates: FloatArray) -> FloatArray:
-    """Add equal rates of two groups where one may be above the other, and below.
-
-    A region is connected, but its edge is a set of points.
-    """
-    gap = rates[1:, -1] - rates[1:, 0]
-    if rates.shape[1] != 2 or not len(gap) or not gap.min() < 0 < gap.max():
-        return rates
-    above, below = rates[1 + gap.argmax()], rates[1 + gap.argmin()]
-    share = gap.max() / (gap.max() - gap.min())
-    return np.vstack([rates, (1 - share) * above + share * below])

@@ -146,32 +146,3 @@ def test_the_split_of_a_population_is_uncertain_too() -> None:
     # Wilson's interval of a half of 400.
     second = people[:, 1].sum(axis=1) / 400
     assert (second.min(), second.max()) == pytest.approx((0.451, 0.549), abs=0.004)
-
-
-def selected_alike(groups: int, *, seed: int, known: float = 0.0) -> list[Counted]:
-    """Two cells that hold the same shares of the groups, so that all are selected alike."""
-    rng = np.random.default_rng(seed)
-    cells = []
-    for people in (900, 600):
-        scores, codes = draw_scores(rng, np.full(groups, 1 / groups), 500, separation=1.5)
-        later, _ = draw_scores(rng, np.full(groups, 1 / groups), people, separation=1.5)
-        points = Sketch.from_scores(later).points
-        moments = Moments.of(Sample(scores, codes, np.ones(500)), points, people)
-        cells.append(Counted(moments, float(people), np.full(groups, known * people / 600)))
-    return cells
-
-
-@pytest.mark.parametrize("known", [0.0, 50.0])
-@pytest.mark.parametrize("groups", [3, 5])
-def test_equal_rates_are_not_ruled_out_where_they_are_true(groups: int, known: float) -> None:
-    bound = quantile(0.95, groups - 1)
-    gaps = []
-    for seed in range(10):
-        found = rates(extreme_counts(selected_alike(groups, seed=seed, known=known), bound))
-        gaps.append(np.ptp(found, axis=1).min())
-    assert np.sort(gaps)[:8] == pytest.approx(0, abs=1e-9)
-
-
-def test_equal_rates_are_ruled_out_where_they_are_not() -> None:
-    apart = [cell(3, seed=c, people=50_000, separation=3.0) for c in range(2)]
-    assert np.ptp(rates(extreme_counts(apart, 5.99)), axis=1).min() > 0.01

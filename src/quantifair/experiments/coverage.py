@@ -10,7 +10,6 @@ the negative control: they must fail.
 from __future__ import annotations
 
 import csv
-from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -148,8 +147,8 @@ def replicate(setting: Setting, rng: np.random.Generator) -> dict[str, tuple[flo
     rates = disparity.group_rates(np.array(truth))
     spread = spread_of(estimates, Options(level=LEVEL))
     shown = {}
-    for name, (rate, function, degrees) in _figures(groups).items():
-        interval = figure(spread, (rate,), function, degrees=degrees)
+    for name, (rate, function, degrees, nearest) in _figures(groups).items():
+        interval = figure(spread, (rate,), function, degrees=degrees, nearest=nearest)
         low, high = interval.low, interval.high
         if interval.estimate is None or low is None or high is None:
             # What is not estimable rules nothing out.
@@ -161,14 +160,15 @@ def replicate(setting: Setting, rng: np.random.Generator) -> dict[str, tuple[flo
     return shown
 
 
-def _figures(groups: int) -> dict[str, tuple[str, Callable[[FloatArray], FloatArray], int]]:
-    degrees = groups - 1
-    return {
-        "difference": ("selection_rate", partial(disparity.difference, signed=True), degrees),
-        "ratio": ("selection_rate", disparity.ratio, degrees),
-        "selection_rate": ("selection_rate", _last, 1),
-        "share": ("share", _last, 1),
+def _figures(groups: int) -> dict[str, tuple[Any, ...]]:
+    """Rate, function of it, its degrees of freedom, and its bound near equality."""
+    kinds = disparity.kinds(signed=True, groups=groups)
+    compared = {
+        name: ("selection_rate", kinds[name].of, groups - 1, kinds[name].nearest)
+        for name in ("difference", "ratio")
     }
+    alone = {name: (name, _last, 1, None) for name in ("selection_rate", "share")}
+    return compared | alone
 
 
 def _last(rates: FloatArray) -> FloatArray:

@@ -139,23 +139,7 @@ def _points(
     region = simplex.Region(moments, together)
     start, _ = simplex.least(region, _even(moments))
     gradient, count = _figures(cells, summed)
-    found = simplex.extremes(region, start, gradient, count, most)
-    if len(moments) < 2 or summed.shape[1] < 3:
-        return found
-    even = simplex.least_where(region, start, _equality(cells, summed))
-    allowed = region.deviance(even) <= region.deviance(start) + most
-    return np.concatenate([found, even[None]]) if allowed else found
-
-
-def _equality(cells: Sequence[Counted], summed: FloatArray) -> FloatArray:
-    """Equations of equal rates: the groups' shares are the same in both cells.
-
-    There the largest minus the smallest rate is least, and not smooth, so that no search along
-    gradients would find it.
-    """
-    factors = [c.unknown / c.weight * summed.T[1:] for c in cells]
-    known = [c.known @ summed[:, 1:] / c.weight for c in cells]
-    return np.column_stack([-factors[0], factors[1], known[0] - known[1]])
+    return simplex.extremes(region, start, gradient, count, most)
 
 
 def _even(moments: tuple[Moments, ...]) -> FloatArray:

@@ -113,24 +113,6 @@ def least(region: Region, start: FloatArray) -> tuple[FloatArray, float]:
     return found[0], float(region.deviance(found)[0])
 
 
-def least_where(region: Region, start: FloatArray, equations: FloatArray) -> FloatArray:
-    """Return the prevalences of least deviance, ``(cells, groups)``, that solve linear equations.
-
-    Each row of ``equations`` holds a factor for each of ``start``'s entries, cell after cell, and
-    the right side last. Newton's method with Lagrange multipliers.
-    """
-    shape, q = (1, *start.shape), _inside(start[None])
-    factors = free(equations[:, :-1].reshape(-1, *start.shape))
-    size, rows = factors.shape[1], len(factors)
-    for _ in range(_STEPS):
-        _, slope, hessian = _with_barrier(region, q)
-        missed = equations[:, -1] - equations[:, :-1] @ q.ravel()
-        system = np.block([[hessian[0], factors.T], [factors, np.zeros((rows, rows))]])
-        step = np.linalg.lstsq(system, np.append(-slope[0], missed), rcond=None)[0][:size]
-        q = _moved(q, _unfree(step[None], shape))
-    return np.asarray(q[0])
-
-
 def extremes(
     region: Region, start: FloatArray, gradient: Gradient, count: int, most: float
 ) -> FloatArray:
