@@ -80,13 +80,18 @@ def test_a_run_resumes_and_leaves_nothing_half_written(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("covered", "passed"),
-    [((0.95, 0.95), True), ((0.95, 0.92), False), ((0.93, 0.94), False), ((0.99, 0.99), False)],
+    ("covered", "verdict"),
+    [
+        ((0.95, 0.95), "yes"),
+        ((0.95, 0.92), "no: too little"),
+        ((0.93, 0.94), "no: too little"),
+        ((0.99, 0.99), "no: too much"),
+    ],
 )
-def test_mean_and_worst_coverage_are_judged(covered, passed) -> None:
+def test_mean_and_worst_coverage_are_judged(covered, verdict) -> None:
     rows = [row(c) for c in covered]
-    assert coverage_report.passes(rows) is passed
-    assert coverage_report.summary(rows).splitlines()[2].endswith("| yes |" if passed else "| no |")
+    assert coverage_report.verdict(rows) == verdict
+    assert coverage_report.summary(rows).splitlines()[2].endswith(f"| {verdict} |")
 
 
 def test_the_table_sets_the_control_and_the_oracle_beside_each_setting() -> None:

@@ -41,18 +41,20 @@ def summary(rows: Sequence[Row]) -> str:
                 wider = f"{np.median([r.width / r.oracle for r in some]):.1f}"
             lines.append([str(groups), title, str(len(some)), f"{coverage.mean():.3f}",
                           f"{coverage.min():.3f}", f"{coverage.max():.3f}", wider,
-                          "yes" if passes(some) else "no"])  # fmt: skip
+                          verdict(some)])  # fmt: skip
     header = ["groups", "figure", "settings", "mean", "worst", "best", "width / oracle", "passes"]
     return pipe_table(header, lines)
 
 
-def passes(rows: Sequence[Row]) -> bool:
+def verdict(rows: Sequence[Row]) -> str:
     """Tell whether the mean and the worst setting are as a 95% interval's should be.
 
     Settings may cover more than 95%: where a group may be absent, nothing is ruled out.
     """
     coverage = np.array([r.coverage for r in rows])
-    return bool(MEAN[0] <= coverage.mean() <= MEAN[1] and coverage.min() >= WORST)
+    if coverage.mean() < MEAN[0] or coverage.min() < WORST:
+        return "no: too little"
+    return "no: too much" if coverage.mean() > MEAN[1] else "yes"
 
 
 def table(rows: Sequence[Row]) -> str:
