@@ -267,21 +267,11 @@ def probabilities(model: Any, frame: pd.DataFrame, rows: str = "rows") -> FloatA
     wrong = int((~np.isfinite(scores).all(axis=1)).sum())
     if wrong:
         raise InputError(
-            f"the learner {_name(model)} gave probabilities that are not finite for {wrong:,} of "
+            f"the learner {name} gave probabilities that are not finite for {wrong:,} of "
             f"{len(scores):,} {rows}; look for missing and extreme values in the features, "
             "regularise the learner more, or use learner='logistic'"
         )
     return scores
-
-
-def _name(model: Any) -> str:
-    """Return the class of what learns at the end of pipelines and inside of a calibration."""
-    while True:
-        inner = model.steps[-1][1] if hasattr(model, "steps") else None
-        inner = inner or getattr(model, "estimator", None) or getattr(model, "learner", None)
-        if inner is None or isinstance(inner, str):
-            return type(model).__name__
-        model = inner
 
 
 def _asked(model: Any, frame: pd.DataFrame) -> pd.DataFrame:
@@ -305,11 +295,15 @@ def _asked(model: Any, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def called(learner: Any) -> str:
-    """Return how messages call a learner: a pipeline by its last step."""
+    """Return how messages call a learner: what learns, inside of pipelines and calibration."""
+    from sklearn.calibration import CalibratedClassifierCV
     from sklearn.pipeline import Pipeline
 
-    while isinstance(learner, Pipeline):
-        learner = learner.steps[-1][1]
+    while isinstance(learner, Pipeline | CalibratedClassifierCV | WeightedMargins):
+        if isinstance(learner, Pipeline):
+            learner = learner.steps[-1][1]
+        else:
+            learner = learner.learner if isinstance(learner, WeightedMargins) else learner.estimator
     return type(learner).__name__
 
 
