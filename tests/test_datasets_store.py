@@ -205,7 +205,12 @@ def test_after_a_bad_download_the_mirror_is_asked(
 
 
 @pytest.mark.parametrize(
-    "archive", [zipped(another=OFFICIAL), zipped(people=OFFICIAL)[:200], b"not an archive"]
+    "archive",
+    [
+        pytest.param(zipped(another=OFFICIAL), id="of another file"),
+        pytest.param(zipped(people=OFFICIAL)[:200], id="cut short"),
+        pytest.param(b"not an archive", id="no archive"),
+    ],
 )
 def test_a_bad_archive_is_not_kept(server: Server, folder: Path, archive: bytes) -> None:
     url = server.serve("/people.zip", archive).url
