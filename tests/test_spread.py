@@ -142,3 +142,12 @@ def test_the_population_behind_the_rows_is_less_certain_than_the_rows():
         for t in ("rows", "population")
     )
     assert (rows < population).all()
+
+
+def test_people_without_replicates_or_moments_leave_the_estimate_alone():
+    """No replicates were asked for: that rules nothing in, and no interval is shown."""
+    cells = {c: drawn([[0.4, 0.6]]) for c in DECISIONS}
+    assert spread_of(cells, Options(replicates=0)).values("selection_rate", 1).tolist() == [
+        [0.5] * 2
+    ]
+    assert shares_of(cells[DECISIONS[0]], Options()).values("share", 1).tolist() == [[0.4, 0.6]]

@@ -63,10 +63,10 @@ def _measure(
     # Where groups are equal, the largest minus the smallest departs in so many directions.
     degrees = (len(groups) - 1) * len(measure.rates)
     figures = {
-        name: figure(
+        called: figure(
             spread, measure.rates, kind.of, kind.worst, degrees=degrees, nearest=kind.nearest
         )
-        for name, kind in disparity.kinds(signed=measure.signed, groups=len(groups)).items()
+        for called, kind in disparity.kinds(signed=measure.signed, groups=len(groups)).items()
     }
     return MeasureResult(
         name,

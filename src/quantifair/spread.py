@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from quantifair.estimation import CellEstimate, Options
     from quantifair.quantifiers.base import FloatArray
 
+    Choose = Callable[..., FloatArray]
     Ends = tuple[float, float]
+    Values = Sequence[FloatArray]
     Families = dict[tuple[str, ...], tuple[Cell, ...]]
 
 FAMILIES: Families = {
@@ -70,12 +72,7 @@ class Spread(ABC):
         """
 
     @abstractmethod
-    def ends(
-        self,
-        low: Sequence[FloatArray],
-        high: Sequence[FloatArray],
-        choose: Callable[..., FloatArray],
-    ) -> Ends:
+    def ends(self, low: Values, high: Values, choose: Choose) -> Ends:
         """Return the interval of a figure from its least and greatest values.
 
         Where a figure is the worst of several rates', ``choose`` takes the worst, and the
@@ -103,12 +100,7 @@ class Sampled(Spread):
         """Return the estimate, then the replicates."""
         return self.known[rate]
 
-    def ends(
-        self,
-        low: Sequence[FloatArray],
-        high: Sequence[FloatArray],
-        choose: Callable[..., FloatArray],
-    ) -> Ends:
+    def ends(self, low: Values, high: Values, choose: Choose) -> Ends:
         """Return quantiles, outwards to the next: between a number and infinity is no mean."""
         tail = (1 - self.options.level) / 2
         below, above = choose(np.stack(low), axis=0), choose(np.stack(high), axis=0)
@@ -136,12 +128,7 @@ class Profiled(Spread):
             self.known.update({(name, degrees): values for name, values in found.items()})
         return self.known[rate, degrees]
 
-    def ends(
-        self,
-        low: Sequence[FloatArray],
-        high: Sequence[FloatArray],
-        choose: Callable[..., FloatArray],
-    ) -> Ends:
+    def ends(self, low: Values, high: Values, choose: Choose) -> Ends:
         """Return the least and the greatest value; of several rates', the worst."""
         return (
             float(choose(np.array([values.min() for values in low]))),
@@ -150,9 +137,10 @@ class Profiled(Spread):
 
     def _counts(self, cells: tuple[Cell, ...], degrees: int) -> FloatArray:
         best, options = self.estimated(cells), self.options
-        if not np.isfinite(best).all() or options.interval == "none":
-            return best
         chosen = [self.estimates[c] for c in cells]
+        tested = all(e.moments is not None or not e.unknown for e in chosen)
+        if options.interval == "none" or not tested or not np.isfinite(best).all():
+            return best
         people = sum(e.people + float(e.known.sum()) for e in chosen)
         others = extreme_counts(
             [e.counted for e in chosen],

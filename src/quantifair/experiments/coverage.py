@@ -10,6 +10,7 @@ the negative control: they must fail.
 from __future__ import annotations
 
 import csv
+import io
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,7 @@ from scipy.special import ndtri
 from quantifair import disparity
 from quantifair.cells import DECISIONS, Cell
 from quantifair.estimation import CellEstimate, Options
+from quantifair.experiments.store import write_whole
 from quantifair.figures import figure
 from quantifair.intervals import Moments, Sample
 from quantifair.quantifiers import PACC
@@ -44,7 +46,7 @@ AUC = {2: (0.6, 0.65, 0.75, 0.85), 4: (0.65, 0.85)}
 RATIOS = {2: (1, 4, 20), 4: (1, 20)}
 """Deployment people for each auxiliary one."""
 
-LEVEL, WIDE = 0.95, 1.959963984540054
+LEVEL = 0.95
 RESAMPLED = 400
 SEED = 20_261_119
 
@@ -196,7 +198,9 @@ def _oracle(rates: dict[str, FloatArray]) -> tuple[float, float, float]:
     chosen, count = rates["selection_rate"], rates["count"]
     ends = [0, 1] if len(chosen) == 2 else [int(np.nanargmin(chosen)), int(np.nanargmax(chosen))]
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = WIDE * float(np.sqrt((chosen * (1 - chosen) / count)[ends].sum()))
+        reach = float(ndtri((1 + LEVEL) / 2)) * float(
+            np.sqrt((chosen * (1 - chosen) / count)[ends].sum())
+        )
     gap = float(chosen[ends[1]] - chosen[ends[0]])
     return gap - reach, gap, gap + reach
 
@@ -267,10 +271,6 @@ def _row(line: dict[str, Any]) -> Row:
 
 
 def _write(rows: list[Row], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    with unfinished.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Row._fields)
-        writer.writerows(rows)
-    unfinished.replace(path)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([Row._fields, *rows])
+    write_whole(path, text.getvalue().encode())

@@ -28,7 +28,7 @@ def claim(folder: Path, settings: dict[str, Any]) -> None:
     path = folder / _SETTINGS
     wanted = json.loads(json.dumps(settings))
     if not path.exists():
-        _replace(path, json.dumps(wanted, indent=2).encode())
+        write_whole(path, json.dumps(wanted, indent=2).encode())
         return
     found = json.loads(path.read_text(encoding="utf-8"))
     other = sorted(k for k in {*found, *wanted} if found.get(k) != wanted.get(k))
@@ -54,7 +54,7 @@ def write(folder: Path, unit: Unit, table: dict[str, Any]) -> None:
                if k not in lost}  # fmt: skip
     sink = pa.BufferOutputStream()
     parquet.write_table(pa.table(columns), sink, compression="zstd")
-    _replace(_file(folder, unit), sink.getvalue().to_pybytes())
+    write_whole(_file(folder, unit), sink.getvalue().to_pybytes())
 
 
 def read(folder: Path) -> pd.DataFrame:
@@ -98,7 +98,8 @@ def _file(folder: Path, unit: Unit) -> Path:
     return folder / "units" / f"{unit.name}.parquet"
 
 
-def _replace(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is whole at any time, in a folder that need not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:

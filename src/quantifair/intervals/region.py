@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Gradient = Callable[[FloatArray], FloatArray]
 
 _SPLITS = 21
-_FINE = np.linspace(0, 1, 20_001)
+_FINE = np.linspace(1e-6, 1 - 1e-6, 20_001)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +113,16 @@ def _splits(
         yield np.ones(len(cells)), 0.0
         return
     share = weights / weights.sum()
-    second = _FINE * (1 - 2e-6) + 1e-6
-    spent = (
-        -2
-        * people
-        * (xlogy(share[0], (1 - second) / share[0]) + xlogy(share[1], second / share[1]))
-    )
-    low, high = second[spent <= most][[0, -1]] if (spent <= most).any() else share[[1, 1]]
-    for other in np.append(np.linspace(low, high, _SPLITS), share[1]):
-        both = np.array([1 - other, other])
-        yield both / share, -2 * people * float(xlogy(share, both / share).sum())
+
+    def cost(second: FloatArray) -> FloatArray:
+        other = np.stack([1 - second, second], axis=-1)
+        return np.asarray(-2 * people * xlogy(share, other / share).sum(axis=-1))
+
+    allowed = _FINE[cost(_FINE) <= most]
+    low, high = allowed[[0, -1]] if len(allowed) else share[[1, 1]]
+    seconds = np.append(np.linspace(low, high, _SPLITS), share[1])
+    for second, spent in zip(seconds.tolist(), cost(seconds).tolist(), strict=True):
+        yield np.array([1 - second, second]) / share, spent
 
 
 def _points(

@@ -57,20 +57,22 @@ class Region:
         value = (excess * solved).sum(axis=-1)
         lead, (count, groups) = prevalences.shape[:-2], prevalences.shape[-2:]
         by_cell = solved.reshape(*lead, count, -1)
+        mixed = prevalences[..., None] * by_cell[..., None, :]
+        if self.shared:
+            mixed = np.broadcast_to(mixed.sum(axis=-3, keepdims=True), mixed.shape)
         gradient = np.empty(prevalences.shape)
         for c, cell in enumerate(self.cells):
-            mixed = prevalences[..., c, :, None] * by_cell[..., c, None, :]
-            if self.shared:
-                mixed = (prevalences[..., None] * by_cell[..., None, :]).sum(axis=-3)
             within = np.einsum(
                 "...i,gij,...j->...g", by_cell[..., c, :], cell.within, by_cell[..., c, :]
             )
-            sampled = np.einsum("...i,gij,...gj->...g", by_cell[..., c, :], cell.sampling, mixed)
+            sampled = np.einsum(
+                "...i,gij,...gj->...g", by_cell[..., c, :], cell.sampling, mixed[..., c, :, :]
+            )
             gradient[..., c, :] = (
                 -2 * by_cell[..., c, :] @ cell.means.T - within / cell.people - 2 * sampled
             )
         design = self._design(groups)
-        hessian = 2 * design.T @ _solve_many(covariance, design)
+        hessian = 2 * design.T @ np.linalg.solve(covariance, design)
         return np.asarray(value), free(gradient), np.asarray(hessian)
 
     def _design(self, groups: int) -> FloatArray:
@@ -141,7 +143,7 @@ def _climb(region: Region, q: FloatArray, gradient: Gradient, bound: float) -> F
     for _ in range(_STEPS):
         value, slope, hessian = _with_barrier(region, q)
         towards = free(gradient(q))
-        both = _solve_many(hessian, np.stack([slope, towards], axis=-1))
+        both = np.linalg.solve(hessian, np.stack([slope, towards], axis=-1))
         down, up = both[..., 0], both[..., 1]
         room = 2 * (bound - value) + (slope * down).sum(axis=-1)
         gain = (towards * up).sum(axis=-1)
@@ -157,7 +159,6 @@ def _with_barrier(region: Region, q: FloatArray) -> tuple[FloatArray, FloatArray
     slope = slope + free(-2 * _BARRIER / q)
     curvature = 2 * _BARRIER / q**2
     count, groups = q.shape[-2:]
-    hessian = hessian.copy()
     for c in range(count):
         own = slice(c * (groups - 1), (c + 1) * (groups - 1))
         hessian[..., own, own] += curvature[..., c, :1, None]
@@ -197,7 +198,3 @@ def _pulled_back(region: Region, q: FloatArray, start: FloatArray, bound: float)
 
 def _solve(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(matrix, vector[..., None])[..., 0])
-
-
-def _solve_many(matrix: FloatArray, columns: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.solve(matrix, columns))
