@@ -5,13 +5,31 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
-from quantifair.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Labelled, Quantifier
+from quantifair.quantifiers import (
+    ACC,
+    CC,
+    EAC,
+    MLPE,
+    PACC,
+    PCC,
+    SLD,
+    EDy,
+    HDy,
+    KDEy,
+    Labelled,
+    PosteriorMedian,
+    Quantifier,
+)
 from quantifair.sketch import Points
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-QUANTIFIERS = [CC(), PCC(), ACC(), PACC(), SLD(), SLD(converged=False), HDy(), MLPE()]
+BY_MOMENTS = PosteriorMedian(likelihood="moments")
+QUANTIFIERS = [
+    *(CC(), PCC(), ACC(), PACC(), SLD(), SLD(converged=False), HDy(), MLPE()),
+    *(EAC(), KDEy(), EDy(), PosteriorMedian(), BY_MOMENTS),
+]
 ADJUSTING = [q for q in QUANTIFIERS if q.adjusts]
 
 

@@ -32,6 +32,10 @@ ESTIMATORS = {
     "pacc": "Probabilistic adjusted classify and count",
     "sld": "Saerens-Latinne-Decaestecker",
     "hdy": "Hellinger distance",
+    "eac": "Efficient adjusted count",
+    "kdey": "Kernel densities, maximum likelihood",
+    "edy": "Energy distance",
+    "posterior": "Posterior median",
     "mlpe": "Auxiliary sample alone",
 }
 

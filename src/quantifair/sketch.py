@@ -52,6 +52,9 @@ class Points(NamedTuple):
         histogram, which is finer than the points; otherwise ``None``.
     width
         Width of the bin that each point stands for; 0 for rows.
+    unit
+        Independent people that a weight of one stands for: Kish's effective size over the total
+        weight, 1 where nobody is weighted.
     """
 
     scores: FloatArray
@@ -59,6 +62,12 @@ class Points(NamedTuple):
     bins: IntArray | None = None
     marginals: tuple[tuple[IntArray, FloatArray], ...] | None = None
     width: float = 0.0
+    unit: float = 1.0
+
+    @property
+    def people(self) -> FloatArray:
+        """Effective number of people, shape ``(...)``."""
+        return np.asarray(self.unit * self.weights.sum(axis=-1))
 
     @property
     def hard(self) -> IntArray:
@@ -227,12 +236,14 @@ class Sketch:
         if self.groups == 2:
             second = self._means(self.joint, _edges(self.joint.keys, self._bits))[:, 0]
             scores = np.column_stack([1 - second, second])
-            return Points(scores, weights, bins=self.joint.keys, width=1 / NESTED_BINS)
+            bins, width = self.joint.keys, 1 / NESTED_BINS
+            return Points(scores, weights, bins=bins, width=width, unit=self._unit)
         resolution = joint_resolution(self.groups)
         _, cells = unpack_cells(self.joint.keys, self.groups)
         scores = self._means(self.joint, cells * (2**self._bits // resolution))
         own = tuple((t.keys, self._weights(t)) for t in self.marginals)
-        return Points(scores, weights, marginals=own, width=1 / resolution)
+        width = 1 / resolution
+        return Points(scores, weights, marginals=own, width=width, unit=self._unit)
 
     def to_bytes(self) -> bytes:
         """Return the sketch as bytes; equal sketches give equal bytes."""
@@ -242,6 +253,10 @@ class Sketch:
         return head + b"".join(
             np.int64(len(t.keys)).tobytes() + t.keys.tobytes() + t.sums.tobytes() for t in tables
         )
+
+    @property
+    def _unit(self) -> float:
+        return self.effective_rows / self.weight if self.weighted and self.rows else 1.0
 
     @property
     def _bits(self) -> int:
@@ -261,6 +276,12 @@ def score_bits(groups: int, *, weighted: bool) -> int:
     if groups == 2:
         return 30 if weighted else 40
     return 20 if weighted else 36
+
+
+def kish(weights: FloatArray) -> float:
+    """Independent people that a weight of one stands for, by Kish's effective sample size."""
+    squares = float(weights @ weights)
+    return float(weights.sum()) / squares if squares else 1.0
 
 
 def merge(sketches: Iterable[Sketch]) -> Sketch:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from quantifair.errors import InputError, NotIdentifiedError
-from quantifair.sketch import Points, Sketch, as_scores
+from quantifair.sketch import Points, Sketch, as_scores, kish
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ class Labelled(NamedTuple):
     Attributes
     ----------
     points
-        The score vectors; their weights are not used.
+        The score vectors and what a weight of one stands for; their weights are not used.
     counts
         Weights by group, shape ``(..., groups, points)``. Leading axes are replicates.
     """
@@ -38,6 +38,11 @@ class Labelled(NamedTuple):
     def sizes(self) -> FloatArray:
         """Weight of each group, shape ``(..., groups)``."""
         return np.asarray(self.counts.sum(axis=-1))
+
+    @property
+    def people(self) -> FloatArray:
+        """Effective number of people in each group, shape ``(..., groups)``."""
+        return np.asarray(self.points.unit * self.sizes)
 
     @property
     def shares(self) -> FloatArray:
@@ -117,7 +122,7 @@ class Quantifier(BaseEstimator, ABC):  # type: ignore[misc]
             weights = _checked_weights(np.asarray(sample_weight, dtype=np.float64), len(matrix))
         self.classes_, codes = _encode(matrix, np.asarray(groups))
         counts = np.where(codes == np.arange(len(self.classes_))[:, None], weights, 0.0)
-        return self.fit_labelled(Labelled(Points(matrix, weights), counts))
+        return self.fit_labelled(Labelled(Points(matrix, weights, unit=kish(weights)), counts))
 
     def fit_labelled(self, auxiliary: Labelled) -> Self:
         """Learn from auxiliary counts by group, of one sample or of many replicates."""
