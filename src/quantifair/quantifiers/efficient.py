@@ -73,6 +73,8 @@ class EAC(PACC):
         """Bound the effect on the mean weights, taken through the inverse of their rates."""
         weighting, shares = self._weighting(points), self.auxiliary_.shares
         remainder = weighting * binning_remainder(points, shares, weighting)
+        if not np.isfinite(remainder).all():
+            return float("inf")
         inverse = np.abs(np.linalg.inv(self._rates(weighting / shares)))
         return float((inverse @ remainder).max())
 
