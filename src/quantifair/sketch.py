@@ -53,8 +53,7 @@ class Points(NamedTuple):
     width
         Width of the bin that each point stands for; 0 for rows.
     unit
-        Independent people that a weight of one stands for: Kish's effective size over the total
-        weight, 1 where nobody is weighted.
+        Independent people that a weight of one stands for; see ``kish``.
     """
 
     scores: FloatArray

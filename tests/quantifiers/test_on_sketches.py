@@ -8,6 +8,7 @@ from tests.simulation import BY_MOMENTS, QUANTIFIERS, FloatArray, draw_scores, n
 from quantifair.quantifiers import (
     ACC,
     CC,
+    EAC,
     MLPE,
     PACC,
     PCC,
@@ -15,6 +16,7 @@ from quantifair.quantifiers import (
     EDy,
     HDy,
     KDEy,
+    PosteriorMedian,
     Quantifier,
 )
 from quantifair.sketch import Sketch, merge
