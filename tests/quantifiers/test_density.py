@@ -20,13 +20,12 @@ def test_two_groups_are_quapys_kdey_ml_on_log_ratios(truth: float, bandwidth: fl
     # Log ratios of two scores are log odds over the square root of two.
     assert ILRtransformation()([[0.2, 0.8]]) == pytest.approx(-np.log(4) / np.sqrt(2), abs=1e-4)
     theirs = KDEyML(
-        LogisticRegression(),
+        LogisticRegression().fit(scores, codes),
         fit_classifier=False,
         val_split=None,
         bandwidth=bandwidth / 2**0.5,
         kernel="ilr",
     )
-    theirs.classifier.fit(scores, codes)
     theirs.aggregation_fit(scores, codes)
     expected = theirs.aggregate(deployment)
     ours = KDEy(bandwidth=bandwidth, smooth_deployment=False)

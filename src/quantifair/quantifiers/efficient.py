@@ -52,7 +52,7 @@ class EAC(PACC):
     --------
     >>> scores, groups = [0.2, 0.4, 0.6, 0.8], ["f", "f", "m", "m"]
     >>> EAC().fit(scores, groups).predict([0.5, 0.7]).round(3).tolist()
-    [0.25, 0.75]
+    [0.164, 0.836]
     """
 
     auxiliary_: Labelled

@@ -42,7 +42,7 @@ class EDy(Quantifier):
     --------
     >>> scores, groups = [0.2, 0.4, 0.6, 0.8], ["f", "f", "m", "m"]
     >>> EDy().fit(scores, groups).predict([0.2, 0.8, 0.6, 0.6]).round(3).tolist()
-    [0.25, 0.75]
+    [0.333, 0.667]
     """
 
     knots_: FloatArray
