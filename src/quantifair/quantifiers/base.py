@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from quantifair.errors import InputError, NotIdentifiedError
-from quantifair.sketch import Points, Sketch, as_scores, kish
+from quantifair.sketch import Points, Sketch, as_scores, kish, nested_bins
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -215,6 +215,20 @@ def hard_shares(points: Points) -> FloatArray:
 def one_hot(points: Points) -> FloatArray:
     """Hard decisions as score vectors of zeros and ones."""
     return np.eye(points.scores.shape[-1])[points.hard]
+
+
+def axes(groups: int) -> range:
+    """Scores that matter one by one: of two groups the second one's says it all."""
+    return range(1, 2) if groups == 2 else range(groups)
+
+
+def bins_of(points: Points, k: int) -> tuple[IntArray, FloatArray]:
+    """Nested bins of group ``k``'s score, as finely as they are known, and their weights."""
+    if points.marginals is not None:
+        return points.marginals[k]
+    if points.bins is not None:
+        return points.bins, points.weights
+    return nested_bins(points.scores[..., k]), points.weights
 
 
 def group_means(auxiliary: Labelled, values: FloatArray) -> FloatArray:

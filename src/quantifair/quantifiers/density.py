@@ -8,9 +8,9 @@ import numpy as np
 from scipy.fft import dct, idct
 
 from quantifair.errors import InputError
-from quantifair.quantifiers.base import Labelled, Quantifier
+from quantifair.quantifiers.base import Labelled, Quantifier, axes, bins_of
 from quantifair.quantifiers.em import most_likely
-from quantifair.sketch import NESTED_BINS, nested_bins
+from quantifair.sketch import NESTED_BINS
 
 if TYPE_CHECKING:
     from quantifair.quantifiers.base import FloatArray, IntArray
@@ -76,9 +76,8 @@ class KDEy(Quantifier):
         """Keep the densities of each group's scores."""
         if self.bandwidth is not None and not 0 < self.bandwidth < np.inf:
             raise InputError(f"the bandwidth must be a positive number, not {self.bandwidth!r}")
-        scores = auxiliary.points.scores
-        bins = [nested_bins(scores[..., k])[..., None, :] for k in self._axes()]
-        people = np.stack([histograms(own, auxiliary.counts) for own in bins], axis=-3)
+        bins = [bins_of(auxiliary.points, k)[0][..., None, :] for k in axes(len(self.classes_))]
+        people = np.stack([_histograms(own, auxiliary.counts) for own in bins], axis=-3)
         widths = _spread(people) if self.bandwidth is None else self.bandwidth
         shape = (*people.shape[:-2], 1)
         self.bandwidth_ = np.broadcast_to(np.maximum(widths, _NARROWEST), shape[:-1])
@@ -86,24 +85,14 @@ class KDEy(Quantifier):
 
     def solve(self, deployment: Points) -> FloatArray:
         """Maximise the likelihood, one replicate after the other."""
-        counts = np.stack([self._counted(deployment, k) for k in self._axes()], axis=-2)
+        scores = axes(len(self.classes_))
+        counts = np.stack([_histograms(*bins_of(deployment, k)) for k in scores], axis=-2)
         if self.smooth_deployment:
             counts = _smoothed(counts, self.bandwidth_)
         return np.asarray(_fitted(self.densities_, counts))
 
-    def _axes(self) -> range:
-        """Scores to look at: for two groups the second one's score says it all."""
-        return range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
 
-    def _counted(self, deployment: Points, k: int) -> FloatArray:
-        if deployment.marginals is not None:
-            return histograms(*deployment.marginals[k])
-        if deployment.bins is not None:
-            return histograms(deployment.bins, deployment.weights)
-        return histograms(nested_bins(deployment.scores[..., k]), deployment.weights)
-
-
-def histograms(bins: IntArray, weights: FloatArray) -> FloatArray:
+def _histograms(bins: IntArray, weights: FloatArray) -> FloatArray:
     """Weight in each cell of the log odds, ``(..., cells)``, of people in the nested bins."""
     odds = np.log((bins + 0.5) / (NESTED_BINS - bins - 0.5))
     cells = ((odds / _REACH + 1) / 2 * _CELLS).astype(np.int64)

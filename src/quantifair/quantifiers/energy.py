@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quantifair.quantifiers.adjusted import invert, nearest_shares
-from quantifair.quantifiers.base import Labelled, Quantifier
-from quantifair.sketch import NESTED_BINS, nested_bins
+from quantifair.quantifiers.base import Labelled, Quantifier, axes, bins_of
+from quantifair.sketch import NESTED_BINS
 
 if TYPE_CHECKING:
     from quantifair.quantifiers.base import FloatArray, IntArray
@@ -51,8 +51,8 @@ class EDy(Quantifier):
 
     def learn(self, auxiliary: Labelled) -> None:
         """Keep each group's mean distance to any score, a line between two auxiliary scores."""
-        scores, counts = auxiliary.points.scores, auxiliary.counts
-        curves = [_curves(nested_bins(scores[..., k]), counts) for k in self._axes()]
+        bins = [bins_of(auxiliary.points, k)[0] for k in axes(len(self.classes_))]
+        curves = [_curves(own, auxiliary.counts) for own in bins]
         self.knots_ = np.stack([knots for knots, _, _ in curves])
         self.distances_ = np.stack([distances for _, distances, _ in curves])
         shares = np.stack([s for _, _, s in curves])
@@ -83,18 +83,9 @@ class EDy(Quantifier):
         roots = np.sqrt(np.maximum(values, 0.0))[..., None] * vectors.swapaxes(-1, -2)
         return nearest_shares(roots, raw)
 
-    def _axes(self) -> range:
-        return range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
-
     def _mean_distances(self, deployment: Points, axis: int) -> FloatArray:
         """Mean distance of the deployment's scores to each group's, ``(..., groups)``."""
-        k = self._axes()[axis]
-        if deployment.marginals is not None:
-            bins, weights = deployment.marginals[k]
-        elif deployment.bins is not None:
-            bins, weights = deployment.bins, deployment.weights
-        else:
-            bins, weights = nested_bins(deployment.scores[..., k]), deployment.weights
+        bins, weights = bins_of(deployment, axes(len(self.classes_))[axis])
         if weights.ndim == 1 and len(weights) > NESTED_BINS:
             people = np.bincount(bins, weights=weights, minlength=NESTED_BINS)
             bins, weights = np.arange(NESTED_BINS), people.astype(np.float64)
