@@ -15,6 +15,7 @@ from quantifair.results import (
     MeasureResult,
     PairResult,
 )
+from quantifair.verdicts import verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,24 +69,32 @@ def _measure(
         )
         for called, kind in disparity.kinds(signed=measure.signed, groups=len(groups)).items()
     }
+    judged = verdicts(
+        name, measure.rates, figures["difference"], figures["ratio"], spread.options.margins
+    )
     return MeasureResult(
         name,
         measure.meaning,
         f"{groups[1]} minus {groups[0]}" if signed else "largest minus smallest",
         signed,
         **figures,
-        pairs=_pairs(spread, measure.rates, groups),
+        verdict=judged.difference,
+        ratio_verdict=judged.ratio,
+        pairs=_pairs(spread, name, measure.rates, groups),
     )
 
 
-def _pairs(spread: Spread, names: tuple[str, ...], groups: Sequence[str]) -> tuple[PairResult, ...]:
+def _pairs(
+    spread: Spread, measure: str, names: tuple[str, ...], groups: Sequence[str]
+) -> tuple[PairResult, ...]:
     if len(names) > 1:
         return ()
     found = []
     for one, other in disparity.pairs(len(groups)):
         minus = figure(spread, names, partial(_minus, one=one, other=other))
         over = figure(spread, names, partial(_over, one=one, other=other), most=np.inf)
-        found.append(PairResult(groups[other], groups[one], minus, over))
+        judged = verdicts(measure, names, minus, over, spread.options.margins)
+        found.append(PairResult(groups[other], groups[one], minus, over, *judged))
     return tuple(found)
 
 
