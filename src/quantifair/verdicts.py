@@ -117,10 +117,10 @@ def of_difference(
             unfair=least > margin,
             within=f"The {rates} differ by at most {_points(most)} points, within the margin of "
             f"{_limit(margin)}",
-            beyond=f"The {rates} differ by {_points(least)} to {_points(most)} points, more than "
-            f"the margin of {_limit(margin)}",
-            between=f"the difference in {rates} may be {_points(low)} to {_points(high)} points, "
-            f"on both sides of the margin of {_limit(margin)}",
+            beyond=f"The {rates} differ by {_range(least, most)} points, more than the "
+            f"margin of {_limit(margin)}",
+            between=f"the difference in {rates} may be {_range(low, high)} points, on "
+            f"both sides of the margin of {_limit(margin)}",
         ),
         measure,
         "difference",
@@ -137,7 +137,7 @@ def of_ratio(figure: Figure, margin: float, *, measure: str = "", rate: str = "r
     --------
     >>> from quantifair import Figure
     >>> print(of_ratio(Figure(0.6, 0.5, 0.7), 0.8))
-    The smallest rate is 50.0% to 70.0% of the largest, less than 80%: unfair.
+    The smallest rate is 50.0 to 70.0% of the largest, less than 80%: unfair.
     >>> of_ratio(Figure(1.1, 0.9, 1.2), 0.8).value
     'fair'
     """
@@ -149,10 +149,10 @@ def of_ratio(figure: Figure, margin: float, *, measure: str = "", rate: str = "r
             unfair=most < margin,
             within=f"The smallest {rate} is at least {_points(least)}% of the largest, no less "
             f"than {_limit(margin)}%",
-            beyond=f"The smallest {rate} is {_points(least)}% to {_points(most)}% of the largest, "
-            f"less than {_limit(margin)}%",
-            between=f"the smallest {rate} may be {_points(least)}% to {_points(most)}% of the "
-            f"largest, on both sides of {_limit(margin)}%",
+            beyond=f"The smallest {rate} is {_range(least, most)}% of the largest, less "
+            f"than {_limit(margin)}%",
+            between=f"the smallest {rate} may be {_range(least, most)}% of the largest, "
+            f"on both sides of {_limit(margin)}%",
         ),
         measure,
         "ratio",
@@ -222,6 +222,11 @@ def _judged(
     elif figure.low is None or figure.high is None:
         between = "an estimate without an interval may be chance"
     return INCONCLUSIVE, f"Can't tell: {between}."
+
+
+def _range(low: float, high: float) -> str:
+    """Return an interval, or one number where both ends look alike."""
+    return " to ".join(dict.fromkeys((_points(low), _points(high))))
 
 
 def _points(value: float) -> str:
