@@ -14,7 +14,7 @@ from tests.people import ROLES, audited, draw, tables
 
 from quantifair import Audit, Figure, InputError
 from quantifair.experiments.coverage import Setting, replicate
-from quantifair.verdicts import Margins, advice, of_difference, of_ratio, verdicts
+from quantifair.verdicts import Better, Margins, advice, of_difference, of_ratio, verdicts
 
 RATE = st.floats(-1, 1)
 RATIO = st.floats(0.05, 20)
@@ -268,18 +268,32 @@ CELLS = {"hired=no": 0.62, "hired=yes": 0.6}
 
 
 @pytest.mark.parametrize(
-    ("needed", "end"),
+    ("needed", "better", "end"),
     [
-        (5_180.0, "; with such an AUC about 5,200 would be needed."),
-        (1_234_567.0, "; with such an AUC about 1,200,000 would be needed."),
-        (math.inf, "or a larger deployment, might."),
-        (None, "; more of them, or features that tell more of the group, would help."),
+        (
+            5_180.0,
+            None,
+            "; if the estimate is right, with such an AUC about 5,200 would be needed.",
+        ),
+        (1_234_567.0, None, "with such an AUC about 1,200,000 would be needed."),
+        (
+            51_800.0,
+            Better(0.85, 2_340),
+            "about 52,000 would be needed; with an AUC of 0.85 about 2,300 would do.",
+        ),
+        (math.inf, None, "too near to the margin; a higher AUC or a larger deployment might do."),
+        (
+            math.inf,
+            Better(0.9, 1_000),
+            "too near to the margin; with an AUC of 0.90 about 1,000 would do.",
+        ),
+        (None, None, "; more of them, or features that tell more of the group, would help."),
     ],
 )
 def test_advice_says_what_the_classifier_can_do_and_what_would_be_needed(
-    needed: float | None, end: str
+    needed: float | None, better: Better | None, end: str
 ) -> None:
-    said = advice(CELLS, 1_400, needed)
+    said = advice(CELLS, 1_400, needed, better)
     head = "This group classifier (AUC 0.62 with hired=no, 0.60 with hired=yes) can't certify it"
     assert said.startswith(f"{head} with 1,400 auxiliary people")
     assert said.endswith(end)

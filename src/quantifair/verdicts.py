@@ -160,7 +160,16 @@ def of_ratio(figure: Figure, margin: float, *, measure: str = "", rate: str = "r
     )
 
 
-def advice(aucs: Mapping[str, float], people: int, needed: float | None) -> str:
+class Better(NamedTuple):
+    """Another group classifier, and how many auxiliary people would do with it."""
+
+    auc: float
+    people: float
+
+
+def advice(
+    aucs: Mapping[str, float], people: int, needed: float | None, better: Better | None = None
+) -> str:
     """Say why an interval is too wide for a verdict, and what would help.
 
     Parameters
@@ -170,24 +179,29 @@ def advice(aucs: Mapping[str, float], people: int, needed: float | None) -> str:
     people
         Auxiliary people in these cells.
     needed
-        How many would do; infinite if none would, ``None`` if that is not known.
+        How many would do, were the estimate the truth; infinite if no number would, ``None`` if
+        that is not known.
+    better
+        A classifier that would do.
 
     Examples
     --------
     >>> advice({"hired=no": 0.62, "hired=yes": 0.6}, 400, 5180.0).partition("; ")[2]
-    'with such an AUC about 5,200 would be needed.'
+    'if the estimate is right, with such an AUC about 5,200 would be needed.'
     """
     told = ", ".join(f"{auc:.2f} with {cell}" for cell, auc in aucs.items())
     head = f"This group classifier (AUC {told}) can't certify it with {people:,} auxiliary people"
     if needed is None:
         return f"{head}; more of them, or features that tell more of the group, would help."
-    if math.isinf(needed):
-        return (
-            f"{head}, nor with any number of them: the deployment's own noise remains, or the "
-            "figure is too near to the margin. A classifier with a higher AUC, or a larger "
-            "deployment, might."
-        )
-    return f"{head}; with such an AUC about {_two_digits(needed):,} would be needed."
+    other = ""
+    if better is not None:
+        other = f"; with an AUC of {better.auc:.2f} about {_two_digits(better.people):,} would do"
+    if math.isfinite(needed):
+        enough = f"with such an AUC about {_two_digits(needed):,} would be needed"
+        return f"{head}; if the estimate is right, {enough}{other}."
+    why = "the deployment's own noise remains, or the estimate is too near to the margin"
+    might = other or "; a higher AUC or a larger deployment might do"
+    return f"{head}, nor with any number of them: {why}{might}."
 
 
 def _ends(figure: Figure) -> tuple[float, float]:
