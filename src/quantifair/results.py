@@ -296,7 +296,10 @@ class AuditResult(_Shown):
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One estimated figure beside the truth, and the verdict beside that of the truth."""
+    """One estimated figure beside the truth; of a disparity, both verdicts.
+
+    ``true_verdict`` is what the truth itself would get, with the same margin.
+    """
 
     name: str
     estimate: Figure
@@ -314,7 +317,7 @@ class Comparison(_Shown):
     Attributes
     ----------
     rows
-        Every measure's difference and every group's figures.
+        Every measure's difference, the ratio of selection rates, and every group's figures.
     estimators
         The demographic parity difference by each quantifier.
     """
