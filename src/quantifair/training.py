@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +70,11 @@ class Trained:
     sample: Sample
     slope: float
     broken: bool = False
+
+    @cached_property
+    def auc(self) -> float:
+        """How well the scores tell the groups apart."""
+        return diagnostics.auc(self.sample)
 
 
 @dataclass(frozen=True)

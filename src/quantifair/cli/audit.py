@@ -17,8 +17,10 @@ from quantifair.cli.options import (
     Json,
     Learner,
     Level,
+    Margin,
     Method,
     Quiet,
+    RatioMargin,
     Replicates,
     Score,
     Seed,
@@ -33,6 +35,7 @@ from quantifair.cli.running import (
     one_or_many,
     run,
     score_columns,
+    write_json,
     writing,
 )
 
@@ -69,6 +72,8 @@ def audit(  # noqa: PLR0913
     level: Level = 0.95,
     interval: Interval = "score",
     target: Target = "rows",
+    margin: Margin = 0.05,
+    ratio_margin: RatioMargin = 0.8,
     replicates: Replicates = 1000,
     seed: Seed = 0,
     truth: Annotated[
@@ -104,6 +109,8 @@ def audit(  # noqa: PLR0913
         level=level,
         interval=interval,
         target=target,
+        margin=margin,
+        ratio_margin=ratio_margin,
         replicates=replicates,
         seed=seed,
     )
@@ -113,9 +120,7 @@ def audit(  # noqa: PLR0913
     call = partial(_measure, table=table, truth=tuple(truth or ()))
     result = run(spec, auxiliary, table, quiet=quiet, call=call)
     typer.echo(str(result))
-    if json is not None:
-        with writing(json):
-            result.to_json(json)
+    write_json(result, json)
     if report is not None:
         with writing(report):
             write(result, report)
@@ -170,9 +175,7 @@ def quantify(  # noqa: PLR0913
     table = open_table(deployment, "deployment")
     result = run(spec, auxiliary, table, quiet=quiet, call=lambda f: f.quantify)
     typer.echo(str(result))
-    if json is not None:
-        with writing(json):
-            result.to_json(json)
+    write_json(result, json)
 
 
 def demo(

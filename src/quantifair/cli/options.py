@@ -40,6 +40,12 @@ Interval = Annotated[str, typer.Option(help="score, bootstrap or none.")]
 Target = Annotated[
     str, typer.Option(help="What intervals are about: these rows, or the population behind them.")
 ]
+Margin = Annotated[
+    float, typer.Option(help="Largest difference of rates that counts as fair: a convention.")
+]
+RatioMargin = Annotated[
+    float, typer.Option(help="Smallest ratio of selection rates that counts as fair.")
+]
 Replicates = Annotated[int, typer.Option(help="Replicates of bootstrap intervals.")]
 Seed = Annotated[int, typer.Option(help="Seed of folds and replicates.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the result as JSON to this file.")]
