@@ -137,7 +137,7 @@ class AttributeResult:
     measures: dict[str, MeasureResult]
 
 
-class _Shown:
+class Shown:
     """Serialisation that all results share."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -157,7 +157,7 @@ class _Shown:
 
 
 @dataclass(frozen=True, repr=False)
-class AuditResult(_Shown):
+class AuditResult(Shown):
     """What an audit found.
 
     Attributes
@@ -330,7 +330,7 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(_Shown):
+class Comparison(Shown):
     """An audit beside the truth.
 
     Attributes
@@ -353,7 +353,7 @@ class Comparison(_Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class PrevalenceResult(_Shown):
+class PrevalenceResult(Shown):
     """How common each group is, overall or by decision.
 
     Attributes
