@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from quantifair.planning.survey import Survey
     from quantifair.quantifiers.base import FloatArray
 
-_NODES = 200
+_NODES, _WEIGHTS = hermegauss(200)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 BETTER = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
 """The classifiers among which a better one is looked for."""
 
@@ -93,11 +94,9 @@ def binormal(
     1.0
     """
     apart = math.sqrt(2) * float(ndtri(area))
-    nodes, weights = hermegauss(_NODES)
-    weights = weights / weights.sum()
-    scores = expit(logit(share) + apart * (nodes + apart * np.arange(2)[:, None]) - apart**2 / 2)
-    means = scores @ weights
-    within = (scores - means[:, None]) ** 2 @ weights
+    scores = expit(logit(share) + apart * (_NODES + apart * np.arange(2)[:, None]) - apart**2 / 2)
+    means = scores @ _WEIGHTS
+    within = (scores - means[:, None]) ** 2 @ _WEIGHTS
     mean = prevalence @ means
     varying = prevalence @ (within + (means - mean) ** 2) if population else within
     return Moments(
@@ -113,6 +112,10 @@ def with_auc(survey: Survey, area: float) -> Survey:
     """Return the same survey with a binormal group classifier of this AUC; for two groups."""
     check_auc(area)
     spread = survey.spread
+    if survey.people.shape[1] > 2:
+        raise InputError(
+            f"an AUC describes a classifier of two groups, not of {survey.people.shape[1]}"
+        )
     both = zip(spread.estimates.items(), survey.people, strict=True)
     population = spread.options.target == "population"
     replaced = {c: _classified(estimate, n, area, population) for (c, estimate), n in both}
@@ -135,10 +138,12 @@ def better_classifier(
 ) -> Better | None:
     """Return the least AUC with which so many times the people would reach an aim, if any does.
 
+    ``None`` for more than two groups as well, whose classifier one AUC does not describe.
+
     Parameters
     ----------
     survey
-        Of two groups.
+        The present one.
     find, reached
         As for ``times_needed``.
     above
@@ -146,7 +151,8 @@ def better_classifier(
     most
         How many times the present auxiliary people may be asked at most.
     """
-    for area in (a for a in BETTER if a > above):
+    two = survey.people.shape[1] == 2
+    for area in (a for a in BETTER if two and a > above):
         times = times_needed(with_auc(survey, area).spread, find, reached)
         if times <= most and math.isfinite(times):
             return Better(area, times)
