@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -24,6 +24,8 @@ from quantifair import Audit
 from quantifair.cells import DECISIONS
 from quantifair.datasets import simulate_lender
 from quantifair.estimation import CellEstimate
+from quantifair.experiments.figures import styled
+from quantifair.experiments.tables import pipe_table
 from quantifair.intervals import Moments, Sample
 from quantifair.planning import Aim, Survey, parity
 from quantifair.planning.aim import beyond, spanned
@@ -33,6 +35,59 @@ from quantifair.quantifiers import PACC
 from quantifair.sketch import Points
 from quantifair.spread import spread_of
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAGE = """# Planned and realised
+
+`quantifair plan` tells how many people must be asked
+([How-to](howto.md#how-many-people-must-we-ask)). This page sets its plans beside surveys that were
+drawn afresh. It is written from `benchmarks/results/planner.csv`, which `python -m
+benchmarks.planner` writes in some minutes.
+
+## Widths
+
+Scores are drawn as posteriors of one normal feature with the stated AUC; shares, rates and
+disparities are those that the plan assumes. {replicates} surveys each. The realised width is their
+median; the middle 80% of the widths stand beside it, for a single survey is wider or narrower than
+expected.
+
+{widths}
+
+The median realised width is {least:.2f} to {most:.2f} times the planned one.
+
+## Where to ask
+
+Surveys planned for a width of {wished:g}, asked at random, chosen by decision, or by decision and
+group. Settings in which no number is enough are left out, here and below.
+
+{allocated}
+
+Where people are chosen by group, the group classifier learns from other shares than the plan
+assumed, and its scores weigh people a little differently: that is what the last way loses.
+
+## Detection
+
+Surveys planned to find a disparity in 80% of audits: the share of 95% intervals that exclude zero,
+with a Monte-Carlo standard error of {error:.3f}.
+
+{powers}
+
+They are found in {rarely:.0%} to {often:.0%} of the audits.
+
+## With classifiers that are trained
+
+A simulated lender with {lender:,} applicants; {pilots} pilots of {pilot:,} people planned the
+widths of surveys of other sizes, and as many such surveys were taken, each with group classifiers
+of its own. "Plans" is the middle 80% of what the pilots said.
+
+{lenders}
+
+A plan holds the pilot's classifier fixed. With more people it gets better, so larger surveys do
+better than planned; with fewer it gets worse.
+
+![Widths that a pilot plans, and widths that surveys had](figures/planner.svg)
+"""
 RESULTS = Path(__file__).parent / "results" / "planner.csv"
 SEED = 20_261_120
 AUC = (0.65, 0.75, 0.85)
@@ -41,6 +96,7 @@ PEOPLE = ((0.5, 0.4, 0.0), (0.3, 0.4, -0.2), (0.1, 0.2, 0.1))
 SIZES = ((1_000, 4_000), (1_000, 20_000), (4_000, 20_000))
 """Auxiliary and deployment people."""
 WIDTH, DIFFERENCES, LARGE = 0.2, (0.1, 0.2), 20_000
+WAYS = ("at random", "by decision", "by decision and group")
 PILOT, LENDER = 1_500, 20_000
 LENDER_SIZES = (750, 1_500, 3_000, 6_000)
 
@@ -139,14 +195,10 @@ def allocated(setting: Setting, width: float, replicates: int) -> list[Row]:
     aim = Aim(width=width)
     plan = make_plan(assumed(aim, auc=auc, share=share, rate=rate, disparity=disparity,
                              deployment_rows=rows), aim)  # fmt: skip
-    ways = {
-        "as is": plan.needed,
-        "by decision": plan.by_decision,
-        "by decision and group": plan.by_decision_and_group,
-    }
+    found = (plan.needed, plan.by_decision, plan.by_decision_and_group)
     return [
         realised(name, setting, by_cell(way), width, replicates)
-        for name, way in ways.items()
+        for name, way in zip(WAYS, found, strict=True)
         if way is not None
     ]
 
@@ -259,6 +311,79 @@ def stored(path: Path = RESULTS) -> list[Row]:
                    for k, v in line.items()})
             for line in csv.DictReader(file)
         ]  # fmt: skip
+
+
+def page(rows: list[Row]) -> str:
+    """The page that says what was planned and what came of it."""
+    of = {study: [r for r in rows if r.study == study] for study in {r.study for r in rows}}
+    ratios = [r.realised / r.planned for r in of["width"]]
+    asked = [r for group in zip(*(of[way] for way in WAYS), strict=True) for r in group]
+    return PAGE.format(
+        replicates=of["width"][0].replicates,
+        widths=setting_table(of["width"]),
+        least=min(ratios),
+        most=max(ratios),
+        wished=WIDTH,
+        allocated=setting_table(asked, first="asked"),
+        error=(0.8 * 0.2 / of["power"][0].replicates) ** 0.5,
+        powers=setting_table(of["power"]),
+        rarely=min(r.realised for r in of["power"]),
+        often=max(r.realised for r in of["power"]),
+        lender=LENDER,
+        pilots=of["pilot"][0].replicates,
+        pilot=PILOT,
+        lenders=lender_table(of["lender"], of["pilot"]),
+    )
+
+
+def setting_table(rows: list[Row], *, first: str = "") -> str:
+    """A line for each setting; ``first`` names a column of what was asked."""
+    spread = rows[0].study != "power"
+    header = [first] * bool(first) + ["AUC", "share", "rate", "disparity", "deployment", "people",
+              "planned", "realised"] + ["middle 80%"] * spread  # fmt: skip
+    lines = [
+        [r.study] * bool(first)
+        + [f"{r.auc:g}", f"{r.share:g}", f"{r.rate:g}", f"{r.disparity:g}", f"{r.deployment:,}",
+           f"{r.people:,}", f"{r.planned:.3f}", f"{r.realised:.3f}"]
+        + [f"{r.low:.3f} to {r.high:.3f}"] * spread
+        for r in rows
+    ]  # fmt: skip
+    return pipe_table(header, lines)
+
+
+def lender_table(surveys: list[Row], pilots: list[Row]) -> str:
+    """A line for each size of the lender's survey."""
+    lines = [
+        [f"{s.people:,}", f"{p.planned:.3f}", f"{p.low:.3f} to {p.high:.3f}", f"{s.realised:.3f}",
+         f"{s.low:.3f} to {s.high:.3f}"]
+        for s, p in zip(surveys, pilots, strict=True)
+    ]  # fmt: skip
+    return pipe_table(["people", "planned", "plans", "realised", "middle 80%"], lines)
+
+
+def picture(rows: list[Row]) -> Figure:
+    """The widths that pilots of the lender plan, beside those that surveys had."""
+    surveys, pilots = ([r for r in rows if r.study == s] for s in ("lender", "pilot"))
+    sizes = [r.people for r in surveys]
+    with styled():
+        from matplotlib.figure import Figure as Canvas
+
+        figure = Canvas(figsize=(6.4, 3.8), layout="constrained")
+        axis = figure.subplots()
+        axis.fill_between(sizes, [r.low for r in pilots], [r.high for r in pilots], alpha=0.25,
+                          color="tab:blue", label=f"plans of pilots of {PILOT:,}")  # fmt: skip
+        axis.plot(sizes, [r.planned for r in pilots], color="tab:blue", label="their median")
+        reach = [[r.realised - r.low for r in surveys], [r.high - r.realised for r in surveys]]
+        axis.errorbar(sizes, [r.realised for r in surveys], reach, fmt="o", color="tab:orange",
+                      label="surveys, and their middle 80%")  # fmt: skip
+        axis.set_xscale("log")
+        axis.set_xticks(sizes, [f"{n:,}" for n in sizes])
+        axis.minorticks_off()
+        axis.set_ylim(bottom=0)
+        axis.set_xlabel("auxiliary people")
+        axis.set_ylabel("width of the 95% interval")
+        axis.legend()
+    return figure
 
 
 if __name__ == "__main__":
