@@ -68,14 +68,13 @@ def test_large_surveys_find_as_often_as_the_normal_formula_says(
     """(z + z_power) standard errors between difference and margin; the rest is curvature."""
     survey = assumed_survey(disparity=0.06, rows=400_000)
     aim = Aim(detect=0.06, power=power, margin=margin)
-    reached = partial(aim.reached_by, find=parity)
     sizes = survey.people * np.geomspace(0.001, 1, 400)[:, None, None]
-    least = next(n for n in sizes if reached(survey.asking(n)))
+    least = next(n for n in sizes if aim.reached_by(survey.asking(n)))
     z = float(norm.ppf(0.975))
     error = by_hand(survey, least) / (2 * z)
     assert (0.06 - margin) / error == pytest.approx(z + norm.ppf(power), rel=0.03)
     # A step of the sizes changes the power by less than 0.01; bisection by less than 0.003.
-    assert aim.power_of(survey.asking(least), parity) == pytest.approx(power, abs=0.013)
+    assert aim.power_of(survey.asking(least)) == pytest.approx(power, abs=0.013)
 
 
 @pytest.mark.parametrize(

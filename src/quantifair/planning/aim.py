@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scipy.special import chdtr, chndtr, chndtrinc
+from scipy.special import chndtr, chndtrinc
 
 from quantifair import disparity
 from quantifair.errors import InputError
-from quantifair.figures import figure
-from quantifair.intervals import quantile
+from quantifair.figures import disparity_figure, figure
+from quantifair.intervals import quantile_of_pairs
 from quantifair.planning.survey import scaled
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 _STEP = 4.0
 _FARTHEST = 4.0**15
 _HALVINGS = 10
-_MOST_DEVIANCE = 45.0
-"""Beyond it a confidence level can't be told from one in floating point."""
+_MOST_DEVIATIONS = 8.0
 
 
 def times_needed(spread: Spread, find: Find, reached: Reached) -> float:
@@ -79,20 +78,27 @@ def least_times(reaches: Callable[[float], bool]) -> float:
     return high
 
 
-def parity(spread: Spread, pair: tuple[int, int] | None = None) -> Figure:
-    """Return the demographic parity difference, or that of a pair of groups."""
+def parity(
+    spread: Spread, pair: tuple[int, int] | None = None, *, deviance: float | None = None
+) -> Figure:
+    """Return the demographic parity difference with its interval, or that of a pair of groups.
+
+    Parameters
+    ----------
+    spread
+        The rates.
+    pair
+        Numbers of the group that is subtracted and of the other.
+    deviance
+        What the interval allows, in place of what its level does.
+    """
+    names = ("selection_rate",)
     if pair is not None:
-        return figure(spread, ("selection_rate",), partial(_minus, pair=pair))
-    groups = len(next(iter(spread.estimates.values())).prevalence)
-    kind = disparity.kinds(signed=True, groups=groups)["difference"]
-    return figure(
-        spread,
-        ("selection_rate",),
-        kind.of,
-        kind.worst,
-        degrees=groups - 1,
-        nearest=kind.nearest,
-    )
+        return figure(spread, names, partial(_minus, pair=pair), far=deviance)
+    kind = disparity.kinds(signed=True, groups=_groups(spread))["difference"]
+    if deviance is None:
+        return disparity_figure(spread, names, kind, _groups(spread))
+    return figure(spread, names, kind.of, kind.worst, far=deviance, nearest=kind.nearest)
 
 
 def _minus(rates: FloatArray, *, pair: tuple[int, int]) -> FloatArray:
@@ -164,32 +170,27 @@ class Aim:
         if self.margin:
             _check_between("margin", self.margin, 0, self.detect or 1)
 
-    def reached_by(self, spread: Spread, find: Find) -> bool:
+    def reached_by(self, spread: Spread, pair: tuple[int, int] | None = None) -> bool:
         """Whether the expected interval is as wished.
 
         The test of a difference rejects it where the least deviance under it exceeds a quantile.
         That deviance is about noncentral chi-square, with what is expected for noncentrality. So
-        it exceeds the quantile as often as wished if the interval still lies beyond the margin at
-        the higher level whose quantile is this noncentrality.
+        it exceeds the quantile as often as wished if what is expected still lies beyond the margin
+        with so much deviance allowed as this noncentrality.
         """
         if self.width is not None:
-            return narrower(find(spread), width=self.width)
+            return narrower(parity(spread, pair), width=self.width)
         needed = float(chndtrinc(_critical(spread), 1, 1 - self.power))
-        return self._excludes(spread, find, needed)
+        return beyond(parity(spread, pair, deviance=needed), margin=self.margin)
 
-    def power_of(self, spread: Spread, find: Find) -> float:
+    def power_of(self, spread: Spread) -> float:
         """Return how often the difference would be found."""
-        low, high = 0.0, math.sqrt(_MOST_DEVIANCE)
+        low, high = 0.0, _MOST_DEVIATIONS
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            found = self._excludes(spread, find, middle**2)
+            found = beyond(parity(spread, deviance=middle**2), margin=self.margin)
             low, high = (middle, high) if found else (low, middle)
         return 1 - float(chndtr(_critical(spread), 1, low**2))
-
-    def _excludes(self, spread: Spread, find: Find, deviance: float) -> bool:
-        level = float(chdtr(_degrees(spread), deviance))
-        stricter = replace(spread, options=replace(spread.options, level=level))
-        return beyond(find(stricter), margin=self.margin)
 
 
 def _check_between(name: str, value: Any, least: float, most: float) -> None:
@@ -199,8 +200,9 @@ def _check_between(name: str, value: Any, least: float, most: float) -> None:
 
 
 def _critical(spread: Spread) -> float:
-    return quantile(spread.options.level, _degrees(spread))
+    """Return the deviance beyond which groups are told apart; of several, any two of them."""
+    return quantile_of_pairs(spread.options.level, _groups(spread))
 
 
-def _degrees(spread: Spread) -> int:
-    return len(next(iter(spread.estimates.values())).prevalence) - 1
+def _groups(spread: Spread) -> int:
+    return len(next(iter(spread.estimates.values())).prevalence)

@@ -36,6 +36,7 @@ def plan_from_assumptions(aim: Aim, **assumptions: Any) -> PlanResult:
 
     Examples
     --------
+    >>> from quantifair.planning import Aim
     >>> plan = plan_from_assumptions(
     ...     Aim(width=0.1), auc=0.8, share=0.3, rate=0.4, deployment_rows=100_000
     ... )
@@ -48,15 +49,14 @@ def plan_from_assumptions(aim: Aim, **assumptions: Any) -> PlanResult:
 def make_plan(subject: Subject, aim: Aim) -> PlanResult:
     """Return the people needed, what other numbers give, and where to ask."""
     survey, groups = subject.survey, len(subject.groups)
-    reached = partial(aim.reached_by, find=parity)
-    needed = proportional(survey, reached)
+    needed = proportional(survey, aim.reached_by)
     cells = np.repeat(np.arange(len(subject.cells)), groups).reshape(-1, groups)
     both = np.arange(cells.size).reshape(cells.shape)
     by_decision = by_both = None
     # Where cells share their auxiliary people, nobody is asked for one of them alone.
     if needed is not None and not survey.spread.options.shared:
-        by_decision = allocate(survey, parity, reached, cells)
-        by_both = allocate(survey, parity, reached, both, least=diagnostics.FEW)
+        by_decision = allocate(survey, parity, aim.reached_by, cells)
+        by_both = allocate(survey, parity, aim.reached_by, both, least=diagnostics.FEW)
     planned = subject.allocation(needed)
     return PlanResult(
         aim,
@@ -85,7 +85,7 @@ def _curve(survey: Survey, aim: Aim, needed: FloatArray | None) -> tuple[CurvePo
         people = int(float(f"{total * times:.2g}"))
         spread = survey.asking(around * people / total)
         low, high = ends(parity(spread))
-        power = None if aim.detect is None else aim.power_of(spread, parity)
+        power = None if aim.detect is None else aim.power_of(spread)
         points[people] = CurvePoint(people, low, high, high - low, power)
     return tuple(points.values())
 
@@ -97,7 +97,7 @@ def _pairs(subject: Subject, aim: Aim) -> dict[str, int | None]:
         return {}
     found: dict[str, int | None] = {}
     for pair in disparity.pairs(len(names)):
-        reached = partial(aim.reached_by, find=partial(parity, pair=pair))
+        reached = partial(aim.reached_by, pair=pair)
         planned = subject.allocation(proportional(subject.survey, reached))
         found[f"{names[pair[1]]} and {names[pair[0]]}"] = (
             None if planned is None else planned.people

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quantifair.cells import DECISIONS
+from quantifair.disparity import group_rates
 from quantifair.errors import InputError, NotIdentifiedError
 from quantifair.estimation import TARGETS, CellEstimate, Options
 from quantifair.planning import words
@@ -64,7 +65,8 @@ class Subject:
     @property
     def rates(self) -> dict[str, float]:
         """Selection rates by group."""
-        rates = self.survey.spread.values("selection_rate", 1)[0]
+        counts = self.survey.spread.estimated(list(DECISIONS))[0]
+        rates = group_rates(counts)["selection_rate"]
         return dict(zip(self.groups, rates.tolist(), strict=True))
 
     def allocation(self, people: FloatArray | None) -> Allocation | None:
