@@ -1,5 +1,6 @@
 """Group classifiers of which only the AUC is known, and how it is measured."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,7 +16,7 @@ from tests.simulation import examples
 
 from quantifair.errors import InputError
 from quantifair.intervals import Sample
-from quantifair.planning import auc, better_classifier, parity, times_needed, with_auc
+from quantifair.planning import Survey, auc, better_classifier, parity, times_needed, with_auc
 from quantifair.planning.aim import narrower, within
 from quantifair.planning.classifier import binormal
 
@@ -112,6 +113,18 @@ def test_an_auc_is_of_two_groups() -> None:
     assert better_classifier(survey, parity, partial(narrower, width=0.5)) is None
     with pytest.raises(InputError, match="of two groups, not of 3"):
         with_auc(survey, 0.8)
+
+
+def test_where_all_are_known_or_a_group_was_not_asked_nothing_is_classified() -> None:
+    survey = drawn_survey()
+    first, second = survey.spread.estimates
+    known = replace(survey.spread.estimates[first], unknown=0.0, moments=None)
+    cells = survey.spread.estimates | {first: known}
+    replaced = with_auc(
+        Survey(replace(survey.spread, estimates=cells), np.array([[5.0, 5.0], [9.0, 0.0]])), 0.8
+    )
+    assert replaced.spread.estimates[first].moments is None
+    assert replaced.spread.estimates[second].moments is cells[second].moments
 
 
 @pytest.mark.parametrize("area", [0.5, 1.0, 0.3])

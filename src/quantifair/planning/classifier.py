@@ -128,6 +128,8 @@ def _classified(
     area: float,
     population: bool,  # noqa: FBT001
 ) -> CellEstimate:
+    if not (asked.all() and estimate.unknown):  # nothing is estimated there
+        return estimate
     share, people = float(asked[1] / asked.sum()), max(1.0, estimate.people)
     moments = binormal(area, share, estimate.prevalence, people, asked, population=population)
     return replace(estimate, moments=moments)
