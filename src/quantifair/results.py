@@ -156,7 +156,7 @@ class AttributeResult:
     measures: dict[str, MeasureResult]
 
 
-class _Shown:
+class Shown:
     """Serialisation that all results share."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class _Shown:
 
 
 @dataclass(frozen=True, repr=False)
-class AuditResult(_Shown):
+class AuditResult(Shown):
     """What an audit found.
 
     Attributes
@@ -315,7 +315,7 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(_Shown):
+class Comparison(Shown):
     """An audit beside the truth.
 
     Attributes
@@ -338,7 +338,7 @@ class Comparison(_Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class PrevalenceResult(_Shown):
+class PrevalenceResult(Shown):
     """How common each group is, overall or by decision.
 
     Attributes
