@@ -10,7 +10,7 @@ from quantifair.diagnostics import Caution
 from quantifair.engines.arrow import sketch_table
 from quantifair.errors import InputError
 from quantifair.measurement import Measurement
-from quantifair.quantifiers import named_quantifier
+from quantifair.quantifiers import suited_quantifier
 from quantifair.tables import open_table
 
 if TYPE_CHECKING:
@@ -80,6 +80,11 @@ class FittedAudit:
             known,
             read.profile,
             {column: fitted.plan(table) for column, fitted in self.alone.items()},
+            {
+                c: t.trained.evidence
+                for c, t in self.cells.items()
+                if t.trained is not None and t.trained.evidence is not None
+            },
         )
 
     def sketch(self, deployment: Any, *, progress: Progress | None = None) -> Deployment:
@@ -149,7 +154,7 @@ class FittedAudit:
         self, deployment: Any, quantifier: str | Quantifier | None, progress: Progress | None
     ) -> Measurement:
         """Sketch the deployment, by an audit trained on the columns that the deployment has."""
-        chosen = named_quantifier(quantifier or self.audit.quantifier)
+        chosen = suited_quantifier(quantifier or self.audit.quantifier, self.audit.assume)
         if isinstance(deployment, Deployment):
             return Measurement(self, deployment, chosen)
         table = open_table(deployment, "deployment")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from quantifair.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
+    from quantifair.assumption.verdicts import Assumption
     from quantifair.diagnostics import Caution
 
 SCHEMA_VERSION = 1
@@ -176,6 +177,8 @@ class AuditResult(_Shown):
         What the reader has to know.
     settings, versions
         How the audit was made.
+    assumption
+        What was assumed, and what tests say of it.
     """
 
     measures: dict[str, MeasureResult]
@@ -187,6 +190,7 @@ class AuditResult(_Shown):
     warnings: tuple[Caution, ...]
     settings: dict[str, Any]
     versions: dict[str, str]
+    assumption: Assumption
     _compare: Any = field(default=None, compare=False)
 
     def _measure(self, name: str) -> MeasureResult:
@@ -367,6 +371,7 @@ class PrevalenceResult(_Shown):
     warnings: tuple[Caution, ...]
     settings: dict[str, Any]
     versions: dict[str, str]
+    assumption: Assumption
 
     def __str__(self) -> str:
         from quantifair.text import prevalence_text

@@ -181,7 +181,7 @@ class Sketch:
         matrix = as_scores(scores)
         if weights is not None:
             matrix, weight = _usable_weights(matrix, np.asarray(weights, dtype=np.float64))
-            units = np.rint(weight * 2.0**20).astype(np.int64)
+            units = weight_units(weight)
         else:
             units = np.ones(len(matrix), dtype=np.int64)
         joint, marginals = _count(matrix, units, weighted=weights is not None)
@@ -254,6 +254,11 @@ class Sketch:
         offsets = table.sums[:, 1:] / table.sums[:, :1]
         edges = edges.reshape(offsets.shape)
         return np.asarray((edges + offsets) / 2.0**self._bits, dtype=np.float64)
+
+
+def weight_units(weights: FloatArray) -> IntArray:
+    """Return weights as whole numbers of 2^-20, which add up to the same in any order."""
+    return np.rint(weights * 2.0**20).astype(np.int64)
 
 
 def score_bits(groups: int, *, weighted: bool) -> int:

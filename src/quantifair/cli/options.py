@@ -28,7 +28,20 @@ Score = Annotated[
     typer.Option(help="GROUP=COLUMN, a column of that group's probability; repeat it."),
 ]
 Favourable = Annotated[str | None, typer.Option(help="The favourable decision, if not obvious.")]
-Method = Annotated[str, typer.Option("--quantifier", help="cc, pcc, acc, pacc, sld, hdy or mlpe.")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--quantifier",
+        help="cc, pcc, acc, pacc, sld, hdy or mlpe; by default sld, or pcc under covariate shift.",
+    ),
+]
+Assume = Annotated[
+    str,
+    typer.Option(
+        "--assume",
+        help="prior_shift, which is tested, or covariate_shift, which you declare: see the docs.",
+    ),
+]
 Learner = Annotated[str, typer.Option(help="The group classifier: logistic, svm or boosting.")]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Interval = Annotated[str, typer.Option(help="score, bootstrap or none.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quantifair.results import ESTIMATORS, RATES
-from quantifair.text import label_text, percent
+from quantifair.text import ASSUMPTION_HEADER, assumption_rows, label_text, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,6 +60,11 @@ def summarize(result: AuditResult) -> dict[str, Any]:
             }
             for c in result.cells
         ],
+        "assumption": {
+            "sentence": result.assumption.sentence,
+            "header": ASSUMPTION_HEADER,
+            "tests": assumption_rows(result.assumption),
+        },
         "warnings": [w._asdict() for w in result.warnings],
         "settings": {k: str(result.settings[k]) for k in _SETTINGS},
         "features": result.settings["features"],
