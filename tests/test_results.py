@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from quantifair import Audit, Figure, InputError
-from quantifair.results import RATES, SCHEMA_VERSION
+from quantifair.results import RATES
+from quantifair.serialisation import SCHEMA_VERSION
 from quantifair.text import aligned, percent
 
 SCORES = {"man": "p_man", "woman": "p_woman"}

@@ -274,9 +274,7 @@ class Plan:
         if self.weight is not None:
             weights = checked_weights(block[self.weight], self.weight, where)
         groups, people = self._who(block, where)
-        everybody = np.arange(block.num_rows)
-        chosen = {c: c.rows(decision, label) for c in self.cells}
-        rows = {c: everybody if m is None else np.flatnonzero(m) for c, m in chosen.items()}
+        rows = self._rows(decision, label, block.num_rows)
         frame = self.features.frame(block, where)
         features, encoded = self.profile.read(frame)
         cache: dict[str, Scored] = {}
@@ -308,6 +306,14 @@ class Plan:
             alone={name: plan.sketch(block, where) for name, plan in self.alone.items()},
             evidence=evidence,
         )
+
+    def _rows(
+        self, decision: IntArray | None, label: IntArray | None, rows: int
+    ) -> dict[Cell, IntArray]:
+        """Return the rows of each cell."""
+        chosen = {c: c.rows(decision, label) for c in self.cells}
+        everybody = np.arange(rows)
+        return {c: everybody if m is None else np.flatnonzero(m) for c, m in chosen.items()}
 
     def _score(
         self, frame: pd.DataFrame, cell: Cell, rows: IntArray, cache: dict[str, Scored]

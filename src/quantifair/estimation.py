@@ -49,6 +49,8 @@ class Options:
         ``rows`` or ``population``.
     shared
         Whether all cells learn from the same auxiliary people.
+    strangers
+        Share of each group's people in the deployment who may be unlike the auxiliary ones.
     """
 
     level: float = 0.95
@@ -59,6 +61,7 @@ class Options:
     interval: str = "score"
     target: str = "rows"
     shared: bool = False
+    strangers: float = 0.0
 
     def resamples(self, quantifier: Quantifier) -> bool:
         """Whether intervals come from replicates: always where an estimate ignores shift.

@@ -11,6 +11,7 @@ import numpy as np
 
 from quantifair import diagnostics, disparity
 from quantifair.assumption.judging import cell_tests, judged
+from quantifair.assumption.sensitivity import sensible
 from quantifair.cells import ACCEPTED, DECISIONS, Cell
 from quantifair.comparison import Comparer
 from quantifair.diagnostics import Caution
@@ -129,6 +130,7 @@ class Measurement:
             _versions(),
             self.assumption,
             Comparer.of(self.fitted),
+            sensible(self.estimates, self.options, read.groups),
         )
 
     def prevalence_result(self) -> PrevalenceResult:

@@ -74,6 +74,20 @@ class Moments:
         means, within, sampling = (np.stack(part) for part in zip(*found, strict=True))
         return cls(mean, means, within, sampling, max(1.0, people))
 
+    def contaminated(self, share: float, scores: FloatArray) -> Moments:
+        """Return what is known if a share of each group has these mean scores instead of its own.
+
+        They are of anybody, so the scores of the others are what the equation is about.
+        """
+        kept = 1 - share
+        return Moments(
+            self.mean - share * scores,
+            kept * self.means,
+            kept * self.within,
+            kept**2 * self.sampling,
+            self.people,
+        )
+
     @property
     def scores(self) -> int:
         """How many scores there are."""
