@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from quantifair.bounds import parity_bounds
 from quantifair.cells import DECISIONS, Cell, Deployment, Plan
 from quantifair.diagnostics import Caution
 from quantifair.engines.arrow import sketch_table
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from quantifair.audit import Audit
     from quantifair.auxiliary import Auxiliary
+    from quantifair.bounds import ParityBounds
     from quantifair.estimation import TrainedCell
     from quantifair.quantifiers import Quantifier
     from quantifair.results import AuditResult, PrevalenceResult
@@ -150,6 +152,28 @@ class FittedAudit:
         """Estimate the prevalence of each group alone, by decision where there is one."""
         return self._measurement(deployment, quantifier, progress).prevalence_result()
 
+    def bounds(self, deployment: Any, *, progress: Progress | None = None) -> ParityBounds:
+        """Bound demographic parity without assuming how group and decision go together.
+
+        Trains one group classifier that is blind to the decision, and trusts its scores in the
+        deployment; see ``quantifair.bounds``. For two groups. Bounds are no confidence interval,
+        and usually wide: they show how much of a finding comes from the assumption.
+        """
+        if self.audit.decision is None and self.audit.classifier is None:
+            raise InputError("bounds need decision= or classifier=")
+        if self.audit.per_cell:
+            blind = replace(self.audit, per_cell=False).fit(self.table)
+            return blind.bounds(deployment, progress=progress)
+        fitted, table = self._for_columns_of(deployment)
+        found = fitted.sketch(table, progress=progress)
+        if len(self.groups) != 2 or not set(DECISIONS) <= set(found.sketches):
+            raise InputError(
+                "bounds are those of two groups, each with people enough to learn from"
+            )
+        rejected, accepted = (found.sketches[c] for c in DECISIONS)
+        known = [found.known[c] for c in DECISIONS]
+        return parity_bounds(rejected, accepted, known_rejected=known[0], known_accepted=known[1])
+
     def _measurement(
         self, deployment: Any, quantifier: str | Quantifier | None, progress: Progress | None
     ) -> Measurement:
@@ -157,6 +181,12 @@ class FittedAudit:
         chosen = suited_quantifier(quantifier or self.audit.quantifier, self.audit.assume)
         if isinstance(deployment, Deployment):
             return Measurement(self, deployment, chosen)
+        fitted, table = self._for_columns_of(deployment)
+        found = fitted.sketch(table, progress=progress)
+        return Measurement(fitted, found, chosen)
+
+    def _for_columns_of(self, deployment: Any) -> tuple[FittedAudit, Table]:
+        """Return an audit trained on the columns that the deployment has, and its table."""
         table = open_table(deployment, "deployment")
         fitted = self
         named = self.audit.features is not None or self.audit.scores is not None
@@ -165,8 +195,7 @@ class FittedAudit:
             asked = asked + self.auxiliary.decider.features.names
         if any(column not in table.columns for column in asked):
             fitted = self.audit.fit(self.table, columns=table.columns)
-        found = fitted.sketch(table, progress=progress)
-        return Measurement(fitted, found, chosen)
+        return fitted, table
 
     def _about_deployment(self, columns: list[str]) -> tuple[Caution, ...]:
         """Say what is special about the columns, in the same words of every part of a table."""
