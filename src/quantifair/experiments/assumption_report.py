@@ -19,7 +19,7 @@ def table(rows: Sequence[Row]) -> str:
     lines = []
     for setting in dict.fromkeys(r[:5] for r in rows):
         of = {r.test: r for r in rows if r[:5] == setting}
-        shift, learner, auc, auxiliary, deployment = setting
+        learner, auc, auxiliary, shift, deployment = setting
         rates, features = [f"{of[t].rejected:.3f}" for t in TESTS], of["features"]
         lines.append([shift, learner, f"{auc:g}", f"{auxiliary:,}", f"{deployment:,}", *rates,
                       f"{features.detectable:.2f}", f"{features.bias:+.3f}"])  # fmt: skip

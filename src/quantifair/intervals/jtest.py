@@ -25,7 +25,7 @@ PEOPLE_PER_MOMENT = 10
 _COLLINEAR = 1e-3
 """Share of the mean variance below which a direction repeats others."""
 
-_STARTS = 33
+_STARTS, _ROUNDS = 33, 4
 _ABSENT = 1e-3
 
 
@@ -118,6 +118,8 @@ def _rotated(moments: Moments, rotation: FloatArray) -> Moments:
 def _least(moments: Moments) -> tuple[FloatArray, float]:
     """Return the prevalences that explain the moments best, and their deviance."""
     groups = len(moments.means)
+    if groups == 2:
+        return _least_of_two(moments)
     ramp = np.linspace(0, 1, _STARTS)[:, None]
     vertices = np.eye(groups)
     towards = [ramp * vertices[k] + (1 - ramp) / groups for k in range(groups)]
@@ -125,6 +127,18 @@ def _least(moments: Moments) -> tuple[FloatArray, float]:
     start = starts[int(moments.deviance(starts).argmin())]
     found, statistic = simplex.least(simplex.Region((moments,)), start[None])
     return found[0], statistic
+
+
+def _least_of_two(moments: Moments) -> tuple[FloatArray, float]:
+    """Search a line, four times between the neighbours of the best point so far."""
+    low, high = 0.0, 1.0
+    for _ in range(_ROUNDS):
+        second = np.linspace(low, high, _STARTS)
+        both = np.stack([1 - second, second], axis=-1)
+        deviance = moments.deviance(both)
+        best = int(deviance.argmin())
+        low, high = float(second[max(best - 1, 0)]), float(second[min(best + 1, _STARTS - 1)])
+    return both[best], float(deviance[best])
 
 
 def _detectable(moments: Moments, prevalence: FloatArray, degrees: int) -> float:
