@@ -51,7 +51,7 @@ class Evidence:
         """Choose bins that hold as many auxiliary people each, as far as ties allow."""
         bins = max(_FEWEST_BINS, _BINS // (sample.scores.shape[1] - 1))
         inner = np.arange(1, bins) / bins
-        edges = tuple(np.unique(np.quantile(s, inner)) for s in sample.scores.T[1:])
+        edges = tuple(np.unique(np.quantile(s, inner, method="lower")) for s in sample.scores.T[1:])
         return cls(edges, encoded.T.astype(np.float64), in_sample)
 
     @property

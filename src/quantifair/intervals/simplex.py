@@ -27,6 +27,9 @@ _STEPS = 25
 _HALVINGS = 30
 _NEAR_EDGE = 0.9
 
+_LEAST_VARIANCE = 1e-8
+"""Keeps a system in which strangers trade off with prevalences solvable for perfect scores."""
+
 
 @dataclass(frozen=True, eq=False)
 class Region:
@@ -149,8 +152,9 @@ class Contaminated(Region):
     def _strange(self, prevalences: FloatArray) -> tuple[FloatArray, FloatArray]:
         count = len(self.cells)
         excess, covariance = self._plain.equations(prevalences[..., :count, :])
-        theirs = prevalences[..., count:, 1:]
-        return excess - self.share * theirs.reshape(excess.shape), covariance
+        theirs = prevalences[..., count:, 1:].reshape(excess.shape)
+        floor = _LEAST_VARIANCE * np.eye(excess.shape[-1])
+        return excess - self.share * theirs, covariance + floor
 
 
 def free(gradient: FloatArray) -> FloatArray:
