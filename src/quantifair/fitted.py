@@ -80,7 +80,7 @@ class FittedAudit:
             audit.weight if audit.weight in table.columns else None,
             audit.id,
             known,
-            read.profile,
+            read.profile if audit.assume == "prior_shift" else replace(read.profile, columns=()),
             {column: fitted.plan(table) for column, fitted in self.alone.items()},
             {
                 c: t.trained.evidence
