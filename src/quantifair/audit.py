@@ -14,7 +14,7 @@ from quantifair.errors import InputError, did_you_mean
 from quantifair.estimation import INTERVALS, TARGETS
 from quantifair.fitted import FittedAudit
 from quantifair.learner import LEARNERS, ScoreColumns, is_external
-from quantifair.quantifiers import named_quantifier
+from quantifair.quantifiers import ASSUMPTIONS, suited_quantifier
 from quantifair.roles import name_of
 from quantifair.tables import open_table
 from quantifair.training import TRAININGS, Recipe, learner_cautions, train_cells
@@ -72,7 +72,7 @@ class Audit:
         scikit-learn classifier or pipeline. A classifier alone gets the default encoder in front;
         a pipeline gets the columns as they are. One that is fitted already is used as it is.
     quantifier
-        Name or instance of the quantifier.
+        Name or instance of the quantifier; by default SLD, or PCC under ``covariate_shift``.
     training
         ``folds`` (out-of-fold scores), ``split`` (60% trains, 40% is scored) or ``all``.
     folds
@@ -81,6 +81,11 @@ class Audit:
         Whether scores are calibrated on the auxiliary people.
     per_cell
         Whether each cell has its own group classifier, or all share one.
+    assume
+        What stays the same between the tables. ``prior_shift`` (the default): the features of a
+        group's members, within each cell; it is tested as far as it can be. ``covariate_shift``:
+        the shares of the groups among people of the same features; the auditor declares it, as
+        no test without groups can tell, and the quantifier is then PCC.
     smoothing
         Whether one pseudo-person is added to each cell, spread as its auxiliary shares.
     level
@@ -124,11 +129,12 @@ class Audit:
     favourable_label: Any = None
     reference: Any = None
     learner: Any = None
-    quantifier: str | Quantifier = "sld"
+    quantifier: str | Quantifier | None = None
     training: str = "folds"
     folds: int = 5
     calibrate: bool = True
     per_cell: bool = True
+    assume: str = "prior_shift"
     smoothing: bool = False
     level: float = 0.95
     interval: str = "score"
@@ -142,7 +148,12 @@ class Audit:
     def __post_init__(self) -> None:
         if not self.group_columns:
             raise InputError("group= is needed: the auxiliary table's column of groups")
-        choices = {"training": TRAININGS, "interval": INTERVALS, "target": TARGETS}
+        choices = {
+            "training": TRAININGS,
+            "interval": INTERVALS,
+            "target": TARGETS,
+            "assume": ASSUMPTIONS,
+        }
         for name, known in choices.items():
             value = getattr(self, name)
             if value not in known:
@@ -159,7 +170,7 @@ class Audit:
         self._check_numbers()
         self._check_learner()
         self._check_use()
-        named_quantifier(self.quantifier)
+        suited_quantifier(self.quantifier, self.assume)
 
     def _set(self, name: str, value: Any) -> None:
         """Put an option into the form in which it is used and recorded."""
@@ -253,7 +264,15 @@ class Audit:
 
 def _trained(audit: Audit, learner: Any, table: Table, read: Auxiliary) -> FittedAudit:
     meaning = (read.groups, read.favourable, read.positive)
-    recipe = Recipe(learner, audit.training, audit.folds, audit.calibrate, audit.seed, meaning)
+    recipe = Recipe(
+        learner,
+        audit.training,
+        audit.folds,
+        audit.calibrate,
+        audit.seed,
+        meaning,
+        tested=audit.assume == "prior_shift",
+    )
     cells = train_cells(read, recipe, per_cell=audit.per_cell)
     cautions = (*read.cautions, *learner_cautions(audit, table.name))
     return FittedAudit(audit, table, read, cells, cautions)

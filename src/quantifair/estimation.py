@@ -52,6 +52,8 @@ class Options:
         Whether all cells learn from the same auxiliary people.
     margins
         How far rates may be apart.
+    strangers
+        Share of each group's people in the deployment who may be unlike the auxiliary ones.
     """
 
     level: float = 0.95
@@ -63,6 +65,7 @@ class Options:
     target: str = "rows"
     shared: bool = False
     margins: Margins = field(default_factory=Margins)
+    strangers: float = 0.0
 
     def resamples(self, quantifier: Quantifier) -> bool:
         """Whether intervals come from replicates: always where an estimate ignores shift.
