@@ -114,14 +114,14 @@ class Measurement:
             self.found.rows,
             self._warnings(),
             self._settings(),
-            _versions(),
+            versions(),
             Comparer.of(self.fitted),
         )
 
     def prevalence_result(self) -> PrevalenceResult:
         """Return the prevalences of the cells alone."""
         cells, warnings = self._cell_results(), self._warnings()
-        return PrevalenceResult(cells, self.found.rows, warnings, self._settings(), _versions())
+        return PrevalenceResult(cells, self.found.rows, warnings, self._settings(), versions())
 
     def _check_decisions(self) -> None:
         taken = [c for c in DECISIONS if self.found.counts[c]]
@@ -269,6 +269,7 @@ def _named(classifier: Any) -> str:
     return str(getattr(classifier, "__name__", classifier))
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
     names = ("quantifair", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "duckdb")
     return {name: version(name) for name in names}

@@ -46,7 +46,7 @@ def audit_text(result: AuditResult) -> str:
     for name, attribute in result.attributes.items():
         heading = one_line(f"{name} alone")
         parts += [heading, _measures(attribute.measures), _groups(attribute.groups)]
-    parts.append(_warnings(result.warnings))
+    parts.append(warnings_text(result.warnings))
     return "\n\n".join(p for p in parts if p)
 
 
@@ -63,7 +63,7 @@ def prevalence_text(result: PrevalenceResult) -> str:
         [cell.name, f"{cell.deployment_rows:,}", *_shares(cell, groups)] for cell in result.cells
     ]
     table = aligned(["people", "rows", *groups], rows)
-    return "\n\n".join(p for p in (table, _warnings(result.warnings)) if p)
+    return "\n\n".join(p for p in (table, warnings_text(result.warnings)) if p)
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -117,7 +117,8 @@ def _groups(groups: Sequence[GroupResult]) -> str:
     return aligned(["group", "share", *(_SHORT[r] for r in rates)], rows)
 
 
-def _warnings(warnings: Sequence[Caution]) -> str:
+def warnings_text(warnings: Sequence[Caution]) -> str:
+    """Return what the reader has to know, as a list."""
     if not warnings:
         return ""
     lines = [

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from quantifair.cells import DECISIONS, Cell
+from quantifair.learner import is_external
 from quantifair.stress.drawing import draw
-from quantifair.stress.replay import Outcome, Replayer
+from quantifair.stress.replay import Replayer
 from quantifair.training import train_cells
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quantifair.auxiliary import Auxiliary
+    from quantifair.cells import Cell
     from quantifair.estimation import Options, TrainedCell
     from quantifair.quantifiers import Quantifier
+    from quantifair.stress.replay import Outcome
     from quantifair.stress.shifts import Setting, Shift
     from quantifair.training import Recipe
 
-    FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
     Progress = Callable[[int, int | None], None]
 
 
@@ -84,6 +85,15 @@ class Plan:
                 found[place].append(list(half.outcomes(shift)))
         return [[_together(same) for same in zip(*each, strict=True)] for each in found]
 
+    @property
+    def tilts(self) -> bool:
+        """Whether scores follow the composition of the auxiliary people."""
+        return self.recipe.calibrate or not is_external(self.recipe.learner)
+
+    def trained(self, auxiliary: Auxiliary) -> dict[Cell, TrainedCell]:
+        """Train the group classifiers."""
+        return train_cells(auxiliary, self.recipe, per_cell=self.per_cell)
+
 
 @dataclass(frozen=True, eq=False)
 class Half:
@@ -93,61 +103,48 @@ class Half:
     partition: int
     auxiliary: Auxiliary
     held_out: Auxiliary
-    trained: dict[Cell, TrainedCell]
 
     @classmethod
     def of(cls, plan: Plan, partition: int) -> Half:
-        """Split people in halves, and train on one of them."""
+        """Split people in halves."""
         first = halved(plan.read, np.random.default_rng([plan.seed, partition]))
         auxiliary = plan.read.take(np.flatnonzero(first))
         held_out = plan.read.take(np.flatnonzero(~first))
-        trained = train_cells(auxiliary, plan.recipe, per_cell=plan.per_cell)
-        return cls(plan, partition, auxiliary, held_out, trained)
+        return cls(plan, partition, auxiliary, held_out)
 
     def outcomes(self, shift: Shift) -> Iterator[tuple[Setting, Outcome]]:
         """Replay a shift; its draws do not depend on what else is replayed."""
-        plan, whole = self.plan, self._replayer(self.trained)
+        plan = self.plan
         rng = np.random.default_rng([plan.seed, self.partition, crc32(shift.name.encode())])
         for setting in shift.settings(self.auxiliary, self.held_out):
-            replayer = whole
-            if setting.auxiliary is not None:
-                kept = draw(setting.auxiliary, strata(self.auxiliary), 1, rng)[0]
-                replayer = self._replayer(self._trained_on(kept))
-            drawn = draw(setting.deployment, strata(self.held_out), plan.draws, rng)
-            yield setting, replayer.replay(drawn, plan.estimators)
+            replayer = self._whole
+            if setting.fewer is not None:
+                some = draw(*setting.fewer, 1, rng)[0]
+                replayer = self._replayer(plan.trained(self.auxiliary.take(np.flatnonzero(some))))
+            if setting.mix is not None:
+                replayer = replayer.mixed(setting.mix, rng, tilts=plan.tilts)
+            yield setting, replayer.replay(draw(*setting.deployment, plan.draws, rng))
+
+    @cached_property
+    def _whole(self) -> Replayer:
+        """What knows the whole auxiliary part."""
+        return self._replayer(self.plan.trained(self.auxiliary))
 
     def _replayer(self, trained: dict[Cell, TrainedCell]) -> Replayer:
         plan = self.plan
         return Replayer.of(trained, self.held_out, plan.estimators, plan.options, plan.centre)
 
-    def _trained_on(self, kept: NDArray[np.bool_]) -> dict[Cell, TrainedCell]:
-        """Train on some of the auxiliary people, in the cells that lack any."""
-        decision, plan = self.auxiliary.decision, self.plan
-        lacking = [c for c in DECISIONS if not kept[decision == c.decision].all()]
-        if not lacking:
-            return self.trained
-        if plan.per_cell:
-            kept = kept & np.isin(decision, [c.decision for c in lacking])
-        some = self.auxiliary.take(np.flatnonzero(kept))
-        again = train_cells(some, plan.recipe, per_cell=plan.per_cell)
-        return again if not plan.per_cell else self.trained | {c: again[c] for c in lacking}
-
-
-def strata(part: Auxiliary) -> IntArray:
-    """Number the decisions of each group."""
-    decision = np.zeros(len(part.codes)) if part.decision is None else part.decision
-    return np.asarray(part.codes * 2 + decision, dtype=np.int64)
-
 
 def halved(read: Auxiliary, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Tell who plays the auxiliary table: half the people of each group and decision.
+    """Tell who plays the auxiliary table: half of the people, with all their rows.
 
-    People who repeat stay together; they are dealt by the first of their rows.
+    How many of a group are in each half is left to chance, or the auxiliary sample alone would know
+    the truth.
     """
-    if read.clusters is None:
-        return draw(np.full(len(read.codes), 0.5), strata(read), 1, rng)[0]
-    _, first, person = np.unique(read.clusters, return_index=True, return_inverse=True)
-    return draw(np.full(len(first), 0.5), strata(read)[first], 1, rng)[0][person]
+    person = np.arange(len(read.codes)) if read.clusters is None else read.clusters
+    people = int(person.max()) + 1
+    halves = draw(np.full(people, 0.5), np.zeros(people, dtype=np.int64), 1, rng)
+    return np.asarray(halves[0][person])
 
 
 def _together(same: Sequence[tuple[Setting, Outcome]]) -> Replayed:

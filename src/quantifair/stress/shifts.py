@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from quantifair.cells import Cell
 from quantifair.errors import InputError
 from quantifair.stress.directions import direction
+from quantifair.training import cell_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,10 +24,27 @@ if TYPE_CHECKING:
 
     from quantifair.auxiliary import Auxiliary
 
+    BoolArray = NDArray[np.bool_]
     FloatArray = NDArray[np.float64]
+    IntArray = NDArray[np.int64]
 
 MOST = 0.8
 """Share of the held-out people who are drawn at most, so that draws differ."""
+
+
+class Chances(NamedTuple):
+    """How people are drawn: each row's probability, and strata of which exact numbers are drawn."""
+
+    keep: FloatArray
+    strata: IntArray
+
+
+class Mix(NamedTuple):
+    """A share that a group is to have among the auxiliary people with one decision."""
+
+    decision: int
+    group: int
+    share: float
 
 
 class Setting(NamedTuple):
@@ -38,15 +57,18 @@ class Setting(NamedTuple):
     strength
         Its value.
     deployment
-        Probability that each held-out row is drawn into the deployment.
-    auxiliary
-        Probability that each row of the auxiliary part is drawn; ``None`` keeps them all.
+        How held-out people are drawn into the deployment.
+    fewer
+        How auxiliary people are drawn, on whom group classifiers are trained again.
+    mix
+        Whom of the auxiliary people the estimators learn from.
     """
 
     what: str
     strength: float
-    deployment: FloatArray
-    auxiliary: FloatArray | None = None
+    deployment: Chances
+    fewer: Chances | None = None
+    mix: Mix | None = None
 
 
 class Shift(ABC):
@@ -86,7 +108,7 @@ class NoShift(Shift):
     def settings(self, auxiliary: Auxiliary, held_out: Auxiliary) -> Iterator[Setting]:
         """Yield the one setting there is."""
         del auxiliary
-        yield Setting("", 0.0, _everybody(held_out))
+        yield Setting("", 0.0, _alike(held_out, MOST))
 
 
 @dataclass(frozen=True)
@@ -110,23 +132,31 @@ class PriorShift(Shift):
     def settings(self, auxiliary: Auxiliary, held_out: Auxiliary) -> Iterator[Setting]:
         """Yield each share, of as many people as can be drawn."""
         del auxiliary
-        for what, inside, others in _memberships(held_out):
+        for decision, group, what in _varied_shares(held_out):
+            cell = held_out.decision == decision
+            inside, others = cell & (held_out.codes == group), cell & (held_out.codes != group)
             for share in self.shares:
-                total = MOST * _attainable(held_out, inside, others, share)
-                yield Setting(what, share, _at_share(held_out, inside, others, share, total))
+                keep = MOST * at_share(held_out.weights, inside, others, share)
+                yield Setting(what, share, Chances(keep, inside + 2 * others))
 
 
 @dataclass(frozen=True)
 class Composition(Shift):
     """A group's share among the auxiliary people with one decision: sample-prev-D2.
 
-    Group classifiers are trained again on auxiliary people drawn at each share, of whom there are
-    as many at each.
+    Auxiliary people are drawn at each share. Group classifiers are not trained again: drawing by
+    group changes their prior alone, by which scores are corrected. For logistic regression that is
+    exact in large samples, for others as far as they are calibrated.
 
     Parameters
     ----------
     shares
-        Its values, between 0 and 1.
+        Its values, above 0 and below 1.
+
+    References
+    ----------
+    Prentice, Pyke (1979), Logistic disease incidence models and case-control studies,
+    doi:10.1093/biomet/66.3.403.
     """
 
     shares: tuple[float, ...] = (0.2, 0.5, 0.8)
@@ -135,15 +165,14 @@ class Composition(Shift):
     axis: ClassVar[str] = "share"
 
     def __post_init__(self) -> None:
-        _check("shares", self.shares, 1e-6, 1 - 1e-6)
+        _check("shares", self.shares, 0.01, 0.99)
 
     def settings(self, auxiliary: Auxiliary, held_out: Auxiliary) -> Iterator[Setting]:
         """Yield each share."""
-        for what, inside, others in _memberships(auxiliary):
-            total = min(_attainable(auxiliary, inside, others, s) for s in self.shares)
+        for decision, group, what in _varied_shares(auxiliary):
             for share in self.shares:
-                keep = _at_share(auxiliary, inside, others, share, total, rest=1.0)
-                yield Setting(what, share, _everybody(held_out), keep)
+                mix = Mix(decision, group, share)
+                yield Setting(what, share, _alike(held_out, MOST), mix=mix)
 
 
 @dataclass(frozen=True)
@@ -163,13 +192,13 @@ class Size(Shift):
     shifts: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check("fractions", self.fractions, 1e-6, 1.0)
+        _check("fractions", self.fractions, 0.01, 1.0)
 
     def settings(self, auxiliary: Auxiliary, held_out: Auxiliary) -> Iterator[Setting]:
         """Yield each size."""
         for fraction in self.fractions:
-            keep = np.full(len(auxiliary.codes), fraction)
-            yield Setting("", fraction, _everybody(held_out), keep)
+            fewer = _alike(auxiliary, fraction)
+            yield Setting("", fraction, _alike(held_out, MOST), fewer)
 
 
 @dataclass(frozen=True)
@@ -198,7 +227,8 @@ class Covariate(Shift):
         """Yield each strength."""
         along = direction(auxiliary, held_out, self.feature)
         for strength in self.strengths:
-            yield Setting(self.feature or "", strength, MOST * _rising(strength * along))
+            keep = MOST * _rising(strength * along)
+            yield Setting(self.feature or "", strength, _independently(keep))
 
 
 @dataclass(frozen=True)
@@ -230,7 +260,7 @@ class Drift(Shift):
             for strength in self.strengths:
                 in_group = held_out.codes == group
                 keep = MOST * np.where(in_group, _rising(strength * along), 0.5)
-                yield Setting(held_out.groups[group], strength, keep)
+                yield Setting(held_out.groups[group], strength, _independently(keep))
 
 
 SHIFTS: dict[str, type[Shift]] = {
@@ -249,45 +279,41 @@ def _varied(part: Auxiliary) -> range:
     return range(1, 2) if len(part.groups) == 2 else range(len(part.groups))
 
 
-def _memberships(
-    part: Auxiliary,
-) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Yield each cell's members of each varied group, and the cell's others."""
-    if part.favourable is None or part.decision is None:
-        return
+def _varied_shares(part: Auxiliary) -> Iterator[tuple[int, int, str]]:
+    """Yield each decision and group whose share is varied, and what that is called."""
     for decision in (0, 1):
-        cell = part.decision == decision
+        name = cell_name(Cell(decision), part.favourable, None)
         for group in _varied(part):
-            inside = cell & (part.codes == group)
-            what = f"{part.groups[group]} among {part.favourable.name(decision)}"
-            yield what, inside, cell & ~inside
+            yield decision, group, f"{part.groups[group]} among {name}"
 
 
-def _attainable(
-    part: Auxiliary, inside: NDArray[np.bool_], others: NDArray[np.bool_], share: float
-) -> float:
-    """Return the greatest weight of people of whom some are a given share."""
-    sides = ((part.weights[inside].sum(), share), (part.weights[others].sum(), 1 - share))
-    return float(min(weight / wanted for weight, wanted in sides if wanted > 0))
+def at_share(weights: FloatArray, inside: BoolArray, others: BoolArray, share: float) -> FloatArray:
+    """Return probabilities at which some people make up a given share of the weight.
+
+    As many are drawn as possible; who is neither inside nor among the others is drawn for sure.
+
+    Examples
+    --------
+    >>> women = np.array([True, False, False, False])
+    >>> at_share(np.ones(4), women, ~women, 0.5).round(3).tolist()
+    [1.0, 0.333, 0.333, 0.333]
+    """
+    sides = ((inside, share), (others, 1 - share))
+    total = min(weights[who].sum() / wanted for who, wanted in sides if wanted > 0)
+    keep = np.ones(len(weights))
+    for who, wanted in sides:
+        keep[who] = wanted * total / weights[who].sum()
+    return keep
 
 
-def _at_share(
-    part: Auxiliary,
-    inside: NDArray[np.bool_],
-    others: NDArray[np.bool_],
-    share: float,
-    total: float,
-    rest: float = MOST,
-) -> FloatArray:
-    """Return probabilities that make some people's share of the weight a given one."""
-    keep = np.full(len(part.codes), rest)
-    keep[inside] = share * total / part.weights[inside].sum()
-    keep[others] = (1 - share) * total / part.weights[others].sum()
-    return np.minimum(keep, 1.0)
+def _alike(part: Auxiliary, probability: float) -> Chances:
+    """Draw everybody with the same probability."""
+    return _independently(np.full(len(part.codes), probability))
 
 
-def _everybody(part: Auxiliary) -> FloatArray:
-    return np.full(len(part.codes), MOST)
+def _independently(keep: FloatArray) -> Chances:
+    """Draw from one stratum: how many of a group are drawn is left to chance."""
+    return Chances(keep, np.zeros(len(keep), dtype=np.int64))
 
 
 def _rising(logits: FloatArray) -> FloatArray:
