@@ -36,11 +36,17 @@ if TYPE_CHECKING:
     from quantifair.stress import Shift
 
 
+Known = Annotated[
+    Path, typer.Argument(help="The auxiliary table, with groups: a CSV or Parquet file, or a glob.")
+]
+Picture = Annotated[
+    Path | None, typer.Option(help="Draw errors and coverage to this .svg or .pdf file.")
+]
+
+
 def stress(  # noqa: PLR0913
     *,
-    auxiliary: Annotated[
-        Path, typer.Argument(help="The auxiliary table, with groups: CSV or Parquet.")
-    ],
+    auxiliary: Known,
     decision: Annotated[str, typer.Option(help="Column of the decision.")],
     group: Group,
     label: Annotated[
@@ -66,9 +72,7 @@ def stress(  # noqa: PLR0913
     target: Target = "rows",
     seed: Seed = 0,
     json: Json = None,
-    figure: Annotated[
-        Path | None, typer.Option(help="Draw errors and coverage to this .svg or .pdf file.")
-    ] = None,
+    figure: Picture = None,
     quiet: Quiet = False,
 ) -> None:
     """Replay shifts on the auxiliary people: which estimator to trust, whether intervals hold."""

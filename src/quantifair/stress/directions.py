@@ -43,6 +43,8 @@ def direction(auxiliary: Auxiliary, held_out: Auxiliary, feature: str | None) ->
             "numbers or dates"
         )
     values = held_out.frame[feature]
+    if values.nunique() < 2:
+        raise InputError(f"feature {feature!r} is constant, so nothing shifts along it")
     ordered = values.rank().to_numpy(dtype=np.float64)
     return _normal_scores(np.where(np.isnan(ordered), np.nanmedian(ordered), ordered))
 
