@@ -4,9 +4,9 @@ import json
 import sys
 
 import pytest
+from tests.stress.surveys import survey
 
 from quantifair.cli import BAD_INPUT, main
-from tests.stress.surveys import survey
 
 ROLES = ["--decision", "ok", "--group", "g", "--partitions", "2", "--draws", "1", "--quiet"]
 

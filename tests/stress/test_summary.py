@@ -81,5 +81,10 @@ def test_intervals_hold_unless_chance_does_not_explain_how_often_they_miss():
     assert summed(outcome(errors), outcome(errors)).interval_holds is True
     missed = outcome(errors, covered=(0.0, 1.0))
     assert summed(missed, missed).interval_holds is False
+    once = summed(missed, *[outcome(errors)] * 2)  # 0.83 with standard error 0.17
+    assert once.interval_holds is True
+    twice = summed(missed, missed, outcome(errors))  # 0.67 with standard error 0.17
+    assert twice.interval_holds is None
+    assert "perhaps by chance" in twice.sentence
     unknown = outcome(errors, covered=(np.nan, np.nan))
     assert summed(unknown, unknown).interval_holds is None

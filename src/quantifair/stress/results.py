@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -103,8 +104,8 @@ class FamilyResult:
         Whether the best errs less, beyond chance, than the auxiliary sample alone (``mlpe``);
         ``None`` where the tables do not differ, so that it need not.
     interval_holds
-        Whether coverage lies no further below the level than chance explains; ``None`` without
-        intervals.
+        False where coverage lies further below the level than chance explains (one-sided, 5%), true
+        where it is within its standard error, else ``None``: the replays do not tell.
     sentence
         The same in words.
     """
@@ -165,7 +166,7 @@ class StressResult(_Shown):
                 "error": f.estimators[f.ranking[0]].error if f.ranking else None,
                 "as_good": list(f.as_good),
                 "beats_auxiliary": f.beats_auxiliary,
-                "coverage": f.interval.coverage if f.interval_holds is not None else None,
+                "coverage": None if math.isnan(f.interval.coverage) else f.interval.coverage,
                 "interval_holds": f.interval_holds,
                 "sentence": f.sentence,
             }

@@ -176,9 +176,11 @@ def _compared(
 
 
 def _holds(interval: Coverage, level: float, partitions: int) -> bool | None:
-    if not math.isfinite(interval.coverage):
-        return None
-    return bool(interval.coverage + _quantile(partitions) * interval.coverage_se >= level)
+    """Return whether the intervals hold as often as promised; ``None`` where that is open."""
+    coverage, error = interval.coverage, np.nan_to_num(interval.coverage_se)
+    if coverage + _quantile(partitions) * error < level:
+        return False
+    return True if coverage + error >= level else None
 
 
 def _quantile(partitions: int) -> float:

@@ -55,14 +55,16 @@ def _estimators(family: FamilyResult) -> str:
 
 def _intervals(family: FamilyResult, level: float) -> str:
     interval = family.interval
-    if family.interval_holds is None:
+    if math.isnan(interval.coverage):
         return "There are no intervals."
     held = f"the {percent(level)} intervals hold the truth in {interval.coverage:.0%} of the draws"
     if not math.isnan(interval.coverage_se):
         held += f" (standard error {100 * interval.coverage_se:.1f} points)"
-    verdict = "in line with the promise"
-    if not family.interval_holds:
-        verdict = "too rarely to be relied on"
+    verdict = {
+        True: "in line with the promise",
+        False: "too rarely to be relied on",
+        None: "less than promised, perhaps by chance: more partitions would tell",
+    }[family.interval_holds]
     return f"{held[0].upper()}{held[1:]}, {verdict}; their median width is {interval.width:.3f}."
 
 
