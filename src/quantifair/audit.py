@@ -228,8 +228,8 @@ class Audit:
         auxiliary: Any,
         *,
         shifts: Sequence[str | Shift] | None = None,
-        partitions: int = 10,
-        draws: int = 10,
+        partitions: int = 8,
+        draws: int = 5,
         progress: Progress | None = None,
     ) -> StressResult:
         """Replay shifts on the auxiliary people, to see which estimator to trust.

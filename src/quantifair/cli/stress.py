@@ -59,8 +59,8 @@ def stress(  # noqa: PLR0913
             "covariate=COLUMN. Repeat it. By default all."
         ),
     ] = None,
-    partitions: Annotated[int, typer.Option(help="How often people are split in halves.")] = 10,
-    draws: Annotated[int, typer.Option(help="Deployments drawn at each strength.")] = 10,
+    partitions: Annotated[int, typer.Option(help="How often people are split in halves.")] = 8,
+    draws: Annotated[int, typer.Option(help="Deployments drawn at each strength.")] = 5,
     feature: Feature = None,
     weight: Weight = None,
     id_: Id = None,
