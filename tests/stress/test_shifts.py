@@ -7,6 +7,7 @@ from tests.stress.surveys import AUDIT, read, survey
 from quantifair.errors import InputError
 from quantifair.stress import SHIFTS, Composition, Covariate, Drift, NoShift, PriorShift, Size
 from quantifair.stress.drawing import draw
+from quantifair.stress.shifts import at_share
 
 
 def drawn(chances, draws=1, seed=0):
@@ -37,6 +38,12 @@ def test_prior_shift_hits_the_share_in_one_cell_and_leaves_the_other(parts, shar
             natural = held.codes[other].mean()
             error = 4 * np.sqrt(natural * (1 - natural) * 0.2 / kept[other].sum())
             assert abs(held.codes[kept & other].mean() - natural) < error
+
+
+def test_a_share_of_nobody_draws_nobody():
+    nobody, some = np.zeros(3, dtype=bool), np.array([True, True, False])
+    assert at_share(np.ones(3), nobody, some, 0.5).tolist() == [0, 0, 1]
+    assert at_share(np.ones(3), nobody, some, 0.0).tolist() == [1, 1, 1]
 
 
 def test_prior_shift_hits_the_share_of_the_weight():

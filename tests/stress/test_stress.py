@@ -190,6 +190,10 @@ def test_the_figure_has_error_above_coverage_for_each_thing_varied(result):
     curve = axes[0, 1].get_lines()[0].get_ydata()
     settings = [s for s in result["prior"].settings if s.what.endswith("no")]
     assert curve == pytest.approx([s.estimators["cc"].error for s in settings])
+    highest = max(
+        p.error for f in result.families for s in f.settings for p in s.estimators.values()
+    )
+    assert all(axis.get_ylim()[0] == 0 < highest <= axis.get_ylim()[1] for axis in axes[0])
     assert result.plot(axes=axes) is not None
     with pytest.raises(InputError, match=r"axes have the shape \(2, 8\)"):
         result.plot(axes=axes[:, :1])

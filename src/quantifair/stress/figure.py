@@ -42,6 +42,8 @@ def draw_stress(result: StressResult, axes: Any = None) -> NDArray[Any]:
         _coverage(beneath, settings, result.settings["level"])
         above.set_title(f"{family.name}\n{what}" if what else family.name, fontsize=9)
         beneath.set_xlabel(family.axis, fontsize=9)
+    for above in drawn[0]:
+        above.set_ylim(bottom=0)  # after all are drawn, as they may share their scale
     drawn[0, 0].set_ylabel("mean absolute error")
     drawn[1, 0].set_ylabel("coverage")
     handles, labels = drawn[0, 0].get_legend_handles_labels()
@@ -72,10 +74,10 @@ def _errors(axis: Axes, settings: tuple[SettingResult, ...]) -> None:
             color=f"C{place % 10}",
             markersize=4,
             linewidth=1,
+            elinewidth=0.5,
             label=name,
         )
-    axis.set_ylim(bottom=0)
-    axis.set_xticks(strengths, [f"{s:g}" for s in strengths])
+    _ticks(axis, settings)
 
 
 def _coverage(axis: Axes, settings: tuple[SettingResult, ...], level: float) -> None:
@@ -91,4 +93,10 @@ def _coverage(axis: Axes, settings: tuple[SettingResult, ...], level: float) -> 
     )
     axis.axhline(level, color="grey", linestyle="--", linewidth=1)
     axis.set_ylim(-0.03, 1.03)
+    _ticks(axis, settings)
+
+
+def _ticks(axis: Axes, settings: tuple[SettingResult, ...]) -> None:
+    """Mark the strengths; a single one says nothing."""
+    strengths = [s.strength for s in settings] if len(settings) > 1 else []
     axis.set_xticks(strengths, [f"{s:g}" for s in strengths])

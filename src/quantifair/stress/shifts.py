@@ -218,7 +218,7 @@ class Covariate(Shift):
     strengths: tuple[float, ...] = (-2.0, -1.0, 1.0, 2.0)
     name: ClassVar[str] = "covariate"
     meaning: ClassVar[str] = "the features of all people, with P(group | features) as it was"
-    axis: ClassVar[str] = "log-odds per standard deviation"
+    axis: ClassVar[str] = "log-odds per SD"
 
     def __post_init__(self) -> None:
         _check("strengths", self.strengths, -50.0, 50.0)
@@ -248,7 +248,7 @@ class Drift(Shift):
     strengths: tuple[float, ...] = (-1.0, 1.0)
     name: ClassVar[str] = "drift"
     meaning: ClassVar[str] = "the features of one group alone: intervals do not allow for it"
-    axis: ClassVar[str] = "log-odds per standard deviation"
+    axis: ClassVar[str] = "log-odds per SD"
 
     def __post_init__(self) -> None:
         _check("strengths", self.strengths, -50.0, 50.0)
@@ -290,7 +290,8 @@ def _varied_shares(part: Auxiliary) -> Iterator[tuple[int, int, str]]:
 def at_share(weights: FloatArray, inside: BoolArray, others: BoolArray, share: float) -> FloatArray:
     """Return probabilities at which some people make up a given share of the weight.
 
-    As many are drawn as possible; who is neither inside nor among the others is drawn for sure.
+    As many are drawn as possible: nobody, where one of the sides is. Who is neither inside nor among
+    the others is drawn for sure.
 
     Examples
     --------
@@ -302,7 +303,8 @@ def at_share(weights: FloatArray, inside: BoolArray, others: BoolArray, share: f
     total = min(weights[who].sum() / wanted for who, wanted in sides if wanted > 0)
     keep = np.ones(len(weights))
     for who, wanted in sides:
-        keep[who] = wanted * total / weights[who].sum()
+        if who.any():
+            keep[who] = wanted * total / weights[who].sum()
     return keep
 
 
