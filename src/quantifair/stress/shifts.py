@@ -290,8 +290,8 @@ def _varied_shares(part: Auxiliary) -> Iterator[tuple[int, int, str]]:
 def at_share(weights: FloatArray, inside: BoolArray, others: BoolArray, share: float) -> FloatArray:
     """Return probabilities at which some people make up a given share of the weight.
 
-    As many are drawn as possible: nobody, where one of the sides is. Who is on neither side is drawn
-    for sure.
+    As many are drawn as possible: nobody, where one of the sides is. Who is on neither side is
+    drawn for sure.
 
     Examples
     --------
