@@ -43,7 +43,7 @@ class Coin:
 shuffled, coin = Shuffled(), Coin()
 naive_bayes = Estimator("NB", GaussianNB())
 mine = Method("mine", PCC())
-again = Method("PCC", PCC(), held_out=True)
+again = Method("PCC", PCC(), training="held_out")
 _hidden = Method("hidden", PCC())
 """
 
@@ -74,8 +74,8 @@ def test_a_file_adds_all_that_it_names(extended, tmp_path):
 
 
 def test_a_file_may_replace_what_is_known_and_no_catalogue_but_its_own(extended):
-    assert extended.methods["PCC"].held_out
-    assert not Catalogue().methods["PCC"].held_out
+    assert extended.methods["PCC"].training == "held_out"
+    assert Catalogue().methods["PCC"].training == "whole"
 
 
 def test_files_add_up(extended, tmp_path):

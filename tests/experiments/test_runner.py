@@ -82,8 +82,10 @@ def one_by_one(parts, kept, method, t, cell):
     """A method's prevalence of one cell, accuracy and F1, with nothing shared."""
     trial, known = kept.trials[t], parts.auxiliary
     rows = np.concatenate(trial.auxiliary) if method.pooled else trial.auxiliary[cell]
-    held = kept.fits.held[kept.fits.sample_of[t, 2 if method.pooled else cell]]
-    trained_on, learned_on = (without(rows, held), held) if method.held_out else (rows, rows)
+    trained_on, learned_on = rows, rows
+    if method.training == "held_out":
+        learned_on = kept.fits.held[kept.fits.sample_of[t, 2 if method.pooled else cell]]
+        trained_on = without(rows, learned_on)
     model = clone(EXACT.estimator).fit(known.features[trained_on], known.group[trained_on])
 
     def score(part, at):
@@ -308,9 +310,9 @@ class Same:
 @pytest.mark.parametrize(
     ("method", "count"),
     [
-        (Method("ACC", ACC(), held_out=True, hard=True), 0.0),
-        (Method("PACC", PACC(), held_out=True), 0.3),
-        (Method("HDy", HDy(), held_out=True), 0.3),
+        (Method("ACC", ACC(), training="held_out", hard=True), 0.0),
+        (Method("PACC", PACC(), training="held_out"), 0.3),
+        (Method("HDy", HDy(), training="held_out"), 0.3),
     ],
     ids=lambda v: getattr(v, "name", ""),
 )

@@ -54,6 +54,12 @@ def run(  # noqa: PLR0913
     ablation: Annotated[
         bool, typer.Option("--ablation", help="PCC, SLD and PACC, with and without cells.")
     ] = False,
+    crossed: Annotated[
+        bool, typer.Option("--crossed", help="Methods as the package runs them: cross-fitted.")
+    ] = False,
+    ladder: Annotated[
+        bool, typer.Option("--ladder", help="The paper's seven, and the cross-fitted ones.")
+    ] = False,
     auditee: Annotated[str, typer.Option(help="The audited classifier: LR or fair-tree.")] = "LR",
     splits: Annotated[int, typer.Option(help="How many of the 30 splits.")] = 30,
     repeats: Annotated[int, typer.Option(help="Samplings for each swept value.")] = 10,
@@ -70,14 +76,16 @@ def run(  # noqa: PLR0913
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Run experiments, or what is left of them."""
-    from quantifair.experiments.methods import ABLATION
+    from quantifair.experiments.methods import ABLATION, CROSSED, LADDER
     from quantifair.experiments.study import Study, run_study
 
+    families = ((ABLATION, ablation), (LADDER, ladder), (CROSSED, crossed))
+    named = [name for family, wanted in families if wanted for name in family] + (method or [])
     chosen = {
         "datasets": dataset,
         "learners": learner,
         "protocols": protocol,
-        "methods": list(ABLATION) if ablation and not method else method,
+        "methods": dict.fromkeys(named),
     }
     study = Study(
         **{name: tuple(given) for name, given in chosen.items() if given},

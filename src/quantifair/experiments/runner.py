@@ -96,6 +96,9 @@ def _problem(part: Part, trial: Trial) -> str:
     counts = [np.bincount(part.group[rows], minlength=2) for rows in trial.auxiliary]
     if min(c.min() for c in counts) < FEWEST:
         return f"fewer than {FEWEST} of a group in an auxiliary cell"
+    members = (rows[part.group[rows] == g] for rows in trial.auxiliary for g in (0, 1))
+    if any((people == people[0]).all() for people in members):
+        return "one person alone is all of a group in an auxiliary cell"
     if not all(len(rows) for rows in trial.deployment):
         return "nobody in a deployment cell"
     return ""
@@ -127,13 +130,13 @@ def _of_cell(
 ) -> dict[str, FloatArray]:
     """Estimates of one cell in some trials, and how well its people were classified."""
     found: dict[str, FloatArray] = {}
-    cache: dict[tuple[bool, bool, bool], Seen] = {}
+    cache: dict[tuple[bool, str, bool], Seen] = {}
     for method in design.methods:
         place = 2 if method.pooled else cell
         block = Block(fits, fits.sample_of[some, place], parts.auxiliary, parts.deployment, rows)
-        kind = (method.pooled, method.held_out, method.hard)
+        kind = (method.pooled, method.training, method.hard)
         if kind not in cache:
-            cache[kind] = block.seen(held_out=method.held_out, hard=method.hard)
+            cache[kind] = block.seen(training=method.training, hard=method.hard)
         seen = cache[kind]
         estimate, lost = prevalences(method, seen)
         found[method.name], found[f"lost:{method.name}"] = estimate, lost.astype(np.float64)
@@ -144,6 +147,8 @@ def _of_cell(
 
 
 def _blocks(trials: Sequence[Trial], parts: Parts) -> list[IntArray]:
-    """Runs of trials whose scores fit the cache."""
-    size = max(1, _NUMBERS // max(len(parts.auxiliary), 1))
+    """Runs of trials whose scores fit the cache; what all trials learn from counts once."""
+    shared = len({tuple(map(id, trial.auxiliary)) for trial in trials}) == 1
+    most = max(len(rows) for trial in trials for rows in trial.deployment)
+    size = max(1, _NUMBERS // max(most if shared else len(parts.auxiliary), 1))
     return [np.arange(k, min(k + size, len(trials))) for k in range(0, len(trials), size)]
