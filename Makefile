@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 WHEEL := dist/quantifair-*.whl
 SOURCES := pyproject.toml README.md LICENSE $(shell find src -not -path '*__pycache__*')
-CLI := $(wildcard src/quantifair/cli.py)
+CLI := $(wildcard src/quantifair/cli/__init__.py)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export UV_SYSTEM_CERTS := 1

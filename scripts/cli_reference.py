@@ -19,7 +19,7 @@ WIDTH = 90
 HEAD = """\
 # Command line
 
-<!-- Written by scripts/cli_reference.py (`make docs`). Edit the help in src/quantifair/cli.py. -->
+<!-- Written by scripts/cli_reference.py (`make docs`). Edit the help in src/quantifair/cli/. -->
 """
 
 

@@ -10,6 +10,7 @@ import pytest
 from quantifair import disparity
 from quantifair.estimation import Options
 from quantifair.figures import figure, group_results, measure_results
+from quantifair.intervals import quantile, quantile_of_pairs
 from quantifair.spread import Profiled, Sampled
 
 GROUPS = ["man", "woman"]
@@ -23,10 +24,16 @@ def sampled(rates, level=0.95) -> Sampled:
     return spread
 
 
+ALONE, ALL_PAIRS = quantile(0.95), quantile_of_pairs(0.95, 3)
+DEVIANCES = {quantile(0.95, d) for d in (1, 2)} | {
+    quantile_of_pairs(0.95, groups, rates) for groups in (2, 3) for rates in (1, 2)
+}
+
+
 def profiled(rates) -> Profiled:
-    """Rates with the estimate in front and a region's edge behind."""
+    """Rates with the estimate in front and a region's edge behind, whatever deviance it allows."""
     spread = Profiled({}, dict.fromkeys([(rate,) for rate in rates], ()), Options(), None)
-    vars(spread)["known"] = {(name, d): values for name, values in rates.items() for d in (1, 2)}
+    vars(spread)["known"] = {(name, d): values for name, values in rates.items() for d in DEVIANCES}
     return spread
 
 
@@ -167,6 +174,20 @@ def test_a_count_that_a_replicate_leaves_undefined_may_be_everybody():
     man, woman = group_results(sampled(rates), GROUPS, ATTRIBUTES)
     assert (man.share.low, man.share.high) == (0, 1)
     assert (woman.count.estimate, woman.count.low, woman.count.high) == (600, 0, 1000)
+
+
+def test_of_the_groups_that_differ_most_the_far_end_is_a_pairs_and_the_near_end_holds_for_all():
+    alone = np.array([[0.5, 0.4, 0.8], [0.4, 0.4, 0.9], [0.6, 0.4, 0.7]])
+    together = np.array([[0.5, 0.4, 0.8], [0.3, 0.4, 1.0], [0.7, 0.4, 0.6]])
+    spread = profiled({"selection_rate": together})
+    spread.known["selection_rate", ALONE] = alone
+    found = measure_results(spread, ["a", "b", "c"])["demographic_parity"]
+    assert found.difference.high == pytest.approx(0.9 - 0.4)
+    assert found.difference.low == pytest.approx(0.6 - 0.4)
+    assert found.ratio.low == pytest.approx(0.4 / 0.9)
+    assert found.ratio.high == pytest.approx(0.4 / 0.6)
+    pair = {(p.group, p.reference): p.difference for p in found.pairs}["c", "a"]
+    assert (pair.low, pair.high) == pytest.approx((0.1, 0.5))
 
 
 def test_a_region_that_rates_change_places_in_reaches_equality():

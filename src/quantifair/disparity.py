@@ -149,11 +149,14 @@ class Kind(NamedTuple):
     nearest
         Bounds how near to equality the disparity can be, over a connected set of rates of which
         each pair's extremes are known; ``None`` where the disparity is smooth.
+    of_a_pair
+        Whether it is that of one pair of groups, the two that differ most.
     """
 
     of: Callable[[FloatArray], FloatArray]
     worst: Callable[..., FloatArray]
     nearest: Callable[[FloatArray], float] | None
+    of_a_pair: bool = True
 
 
 def kinds(*, signed: bool, groups: int) -> dict[str, Kind]:
@@ -164,7 +167,7 @@ def kinds(*, signed: bool, groups: int) -> dict[str, Kind]:
             partial(difference, signed=signed), np.max, None if smooth else nearest_difference
         ),
         "ratio": Kind(ratio, np.min, nearest_ratio),
-        "variance": Kind(variance, np.max, nearest_variance),
+        "variance": Kind(variance, np.max, nearest_variance, of_a_pair=False),
     }
 
 
@@ -215,7 +218,7 @@ def disparities(rates: dict[str, FloatArray]) -> dict[str, dict[str, FloatArray]
     return {
         name: {
             kind: np.asarray(worst(np.stack([of(rates[r]) for r in measure.rates]), axis=0))
-            for kind, (of, worst, _) in kinds(signed=measure.signed, groups=2).items()
+            for kind, (of, worst, *_) in kinds(signed=measure.signed, groups=2).items()
         }
         for name, measure in MEASURES.items()
         if all(rate in rates for rate in measure.rates)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quantifair import disparity
+from quantifair.intervals import quantile, quantile_of_pairs
 from quantifair.results import (
     RATES,
     Figure,
@@ -60,13 +61,10 @@ def _measure(
     spread: Spread, name: str, measure: disparity.Measure, groups: Sequence[str]
 ) -> MeasureResult:
     signed = measure.signed and len(groups) == 2
-    # Where groups are equal, the largest minus the smallest departs in so many directions.
-    degrees = (len(groups) - 1) * len(measure.rates)
+    kinds = disparity.kinds(signed=measure.signed, groups=len(groups))
     figures = {
-        called: figure(
-            spread, measure.rates, kind.of, kind.worst, degrees=degrees, nearest=kind.nearest
-        )
-        for called, kind in disparity.kinds(signed=measure.signed, groups=len(groups)).items()
+        called: disparity_figure(spread, measure.rates, kind, len(groups))
+        for called, kind in kinds.items()
     }
     return MeasureResult(
         name,
@@ -76,6 +74,24 @@ def _measure(
         **figures,
         pairs=_pairs(spread, measure.rates, groups),
     )
+
+
+def disparity_figure(
+    spread: Spread, names: Sequence[str], kind: disparity.Kind, groups: int
+) -> Figure:
+    """Return a disparity between groups with its interval.
+
+    The largest minus the smallest is the distance of one pair, and no pair is farther apart: its
+    far end is the farthest of all pairs' ends, each taken alone. Which pair it is the data have to
+    tell, so that the end near equality has to hold for all pairs at once. A variance departs from
+    equality in all directions at once, whichever its end.
+    """
+    level = spread.options.level
+    if kind.of_a_pair:
+        far, near = quantile(level), quantile_of_pairs(level, groups, len(names))
+    else:
+        far = near = quantile(level, (groups - 1) * len(names))
+    return figure(spread, names, kind.of, kind.worst, far=far, nearest=kind.nearest, near=near)
 
 
 def _pairs(spread: Spread, names: tuple[str, ...], groups: Sequence[str]) -> tuple[PairResult, ...]:
@@ -103,15 +119,18 @@ def figure(
     function: Function,
     choose: Callable[..., FloatArray] = np.max,
     *,
-    degrees: int = 1,
     most: float = 1.0,
+    far: float | None = None,
     nearest: Callable[[FloatArray], float] | None = None,
+    near: float | None = None,
 ) -> Figure:
     """Return a function of the rates with its interval; an undefined ratio is 0 to ``most``.
 
-    ``nearest`` bounds a function that is not smooth where groups are equal.
+    ``nearest`` bounds a function that is not smooth where groups are equal. ``far`` is the deviance
+    that is allowed at an interval's ends, and ``near`` at the end near equality.
     """
-    rates = [spread.values(name, degrees) for name in names]
+    far = quantile(spread.options.level) if far is None else far
+    rates = [spread.values(name, far) for name in names]
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = float(choose(np.array([function(r[0]) for r in rates])))
         if not np.isfinite(estimate):
@@ -123,7 +142,8 @@ def figure(
     low = [_extreme(values, np.min, 0.0) for values in possible]
     high = [_extreme(values, np.max, most) for values in possible]
     if nearest is not None and spread.connected:
-        bounds = [nearest(np.concatenate(each)) for each in corners]
+        about = [_corners(spread.values(name, near or far), name) for name in names]
+        bounds = [nearest(np.concatenate(each)) for each in about]
         low, high = ([np.append(v, b) for v, b in zip(e, bounds, strict=True)] for e in (low, high))
     below, above = spread.ends(low, high, choose)
     return Figure(estimate, min(below, estimate), max(above, estimate))

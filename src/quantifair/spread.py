@@ -11,7 +11,7 @@ import numpy as np
 
 from quantifair import disparity
 from quantifair.cells import DECISIONS, EVERYBODY, Cell
-from quantifair.intervals import extreme_counts, quantile
+from quantifair.intervals import extreme_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,11 +64,10 @@ class Spread(ABC):
         return [rate for family in self.families for rate in family]
 
     @abstractmethod
-    def values(self, rate: str, degrees: int) -> FloatArray:
+    def values(self, rate: str, most: float) -> FloatArray:
         """Return the estimate in front, then other values, ``(1 + values, groups)``.
 
-        ``degrees`` is the dimension of the figure's departure from where it is not smooth: 1 for
-        a rate or a difference, more for the largest of several.
+        ``most`` is the deviance that these may have beyond the least.
         """
 
     @abstractmethod
@@ -96,7 +95,7 @@ class Sampled(Spread):
             found |= _family_rates(family, cells, self.estimated(cells))
         return found
 
-    def values(self, rate: str, degrees: int) -> FloatArray:  # noqa: ARG002
+    def values(self, rate: str, most: float) -> FloatArray:  # noqa: ARG002
         """Return the estimate, then the replicates."""
         return self.known[rate]
 
@@ -116,17 +115,17 @@ class Profiled(Spread):
     connected: ClassVar[bool] = True
 
     @cached_property
-    def known(self) -> dict[tuple[str, int], FloatArray]:
-        """What was found already, by rate and degrees."""
+    def known(self) -> dict[tuple[str, float], FloatArray]:
+        """What was found already, by rate and deviance."""
         return {}
 
-    def values(self, rate: str, degrees: int) -> FloatArray:
+    def values(self, rate: str, most: float) -> FloatArray:
         """Return the estimate, then the values on the region's edge."""
-        if (rate, degrees) not in self.known:
+        if (rate, most) not in self.known:
             family, cells = next((f, c) for f, c in self.families.items() if rate in f)
-            found = _family_rates(family, cells, self._counts(cells, degrees))
-            self.known.update({(name, degrees): values for name, values in found.items()})
-        return self.known[rate, degrees]
+            found = _family_rates(family, cells, self._counts(cells, most))
+            self.known.update({(name, most): values for name, values in found.items()})
+        return self.known[rate, most]
 
     def ends(self, low: Values, high: Values, choose: Choose) -> Ends:
         """Return the least and the greatest value; of several rates', the worst."""
@@ -135,7 +134,7 @@ class Profiled(Spread):
             float(choose(np.array([values.max() for values in high]))),
         )
 
-    def _counts(self, cells: tuple[Cell, ...], degrees: int) -> FloatArray:
+    def _counts(self, cells: tuple[Cell, ...], most: float) -> FloatArray:
         best, options = self.estimated(cells), self.options
         chosen = [self.estimates[c] for c in cells]
         tested = all(e.moments is not None or not e.unknown for e in chosen)
@@ -144,7 +143,7 @@ class Profiled(Spread):
         people = sum(e.people + float(e.known.sum()) for e in chosen)
         others = extreme_counts(
             [e.counted for e in chosen],
-            quantile(options.level, degrees),
+            most,
             summed=self.summed,
             shared=options.shared,
             people=people if options.target == "population" else None,

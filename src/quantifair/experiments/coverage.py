@@ -21,7 +21,7 @@ from quantifair import disparity
 from quantifair.cells import DECISIONS, Cell
 from quantifair.estimation import CellEstimate, Options
 from quantifair.experiments.store import write_whole
-from quantifair.figures import figure
+from quantifair.figures import disparity_figure, figure
 from quantifair.intervals import Moments, Sample
 from quantifair.quantifiers import PACC
 from quantifair.sketch import Points
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from quantifair.results import Figure
+    from quantifair.spread import Spread
 
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
@@ -149,8 +152,7 @@ def replicate(setting: Setting, rng: np.random.Generator) -> dict[str, tuple[flo
     rates = disparity.group_rates(np.array(truth))
     spread = spread_of(estimates, Options(level=LEVEL))
     shown = {}
-    for name, (rate, function, degrees, nearest) in _figures(groups).items():
-        interval = figure(spread, (rate,), function, degrees=degrees, nearest=nearest)
+    for name, (rate, function, interval) in _figures(spread, groups).items():
         low, high = interval.low, interval.high
         if interval.estimate is None or low is None or high is None:
             # What is not estimable rules nothing out.
@@ -162,14 +164,15 @@ def replicate(setting: Setting, rng: np.random.Generator) -> dict[str, tuple[flo
     return shown
 
 
-def _figures(groups: int) -> dict[str, tuple[Any, ...]]:
-    """Rate, function of it, its degrees of freedom, and its bound near equality."""
+def _figures(spread: Spread, groups: int) -> dict[str, tuple[str, Any, Figure]]:
+    """Rate, function of it, and its interval."""
     kinds = disparity.kinds(signed=True, groups=groups)
+    names = ("selection_rate",)
     compared = {
-        name: ("selection_rate", kinds[name].of, groups - 1, kinds[name].nearest)
+        name: (*names, kinds[name].of, disparity_figure(spread, names, kinds[name], groups))
         for name in ("difference", "ratio")
     }
-    alone = {name: (name, _last, 1, None) for name in ("selection_rate", "share")}
+    alone = {name: (name, _last, figure(spread, (name,), _last)) for name in (*names, "share")}
     return compared | alone
 
 

@@ -2,7 +2,8 @@
 
 from quantifair.intervals.bootstrap import replicate_prevalences
 from quantifair.intervals.moments import Moments
-from quantifair.intervals.region import Counted, extreme_counts, quantile
+from quantifair.intervals.quantiles import quantile, quantile_of_pairs
+from quantifair.intervals.region import Counted, extreme_counts
 from quantifair.intervals.sample import Sample
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "Sample",
     "extreme_counts",
     "quantile",
+    "quantile_of_pairs",
     "replicate_prevalences",
 ]

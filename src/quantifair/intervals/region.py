@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import chdtri, xlogy
+from scipy.special import xlogy
 
 from quantifair.intervals import line, simplex
 
@@ -50,11 +50,6 @@ class Counted:
     def weight(self) -> float:
         """Weight of everybody."""
         return self.unknown + float(self.known.sum())
-
-
-def quantile(level: float, degrees: int) -> float:
-    """Chi-square quantile: how much deviance a confidence level allows."""
-    return float(chdtri(degrees, 1 - level))
 
 
 def extreme_counts(
