@@ -3,7 +3,7 @@
 import pytest
 
 from quantifair.errors import InputError
-from quantifair.experiments.catalogue import STOPPED, Catalogue, pick
+from quantifair.experiments.catalogue import BEST, STOPPED, Catalogue, pick
 from quantifair.experiments.learners import LEARNERS
 from quantifair.experiments.methods import ABLATION, METHODS
 from quantifair.experiments.protocols import PROTOCOLS
@@ -57,7 +57,7 @@ def extended(tmp_path):
 def test_it_holds_what_the_paper_uses_and_the_references_classifiers():
     known = Catalogue()
     assert dict(known.protocols) == PROTOCOLS
-    assert list(known.learners) == [*LEARNERS, STOPPED]
+    assert list(known.learners) == [*LEARNERS, STOPPED, BEST]
     assert list(known.auditees) == ["LR", "fair-tree", STOPPED]
     assert list(known.methods) == list(METHODS | ABLATION)
     for names in (known.protocols, known.learners, known.auditees, known.methods):

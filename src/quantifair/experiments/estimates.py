@@ -77,7 +77,16 @@ class Block:
         return _padded(self.rows)
 
     def seen(self, *, training: Training, hard: bool) -> Seen:
-        """Return scores, or decisions as scores of 0 and 1."""
+        """Return scores, or decisions as scores of 0 and 1; each kind is made once."""
+        if (training, hard) not in self._seen:
+            self._seen[training, hard] = self._make(training, hard=hard)
+        return self._seen[training, hard]
+
+    @cached_property
+    def _seen(self) -> dict[tuple[str, bool], Seen]:
+        return {}
+
+    def _make(self, training: Training, *, hard: bool) -> Seen:
         alike = bool((self.samples == self.samples[0]).all())
         learned = self.samples[:1] if alike else self.samples
         if training == "folds":

@@ -38,6 +38,8 @@ class Method:
     labels
         Whether it is judged as a classifier of people, too: by the ``decisions`` of the group
         classifier, or by ``posteriors`` corrected to its estimate.
+    interval
+        Whether the default interval of the disparity is kept, too. It takes ``folds``.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Method:
     hard: bool = False
     pooled: bool = False
     labels: str = ""
+    interval: bool = False
 
     def __post_init__(self) -> None:
         if not self.name or ":" in self.name or self.name in _TAKEN:
@@ -53,6 +56,8 @@ class Method:
         known = get_args(Training)
         if self.training not in known:
             raise InputError(f"no training {self.training!r}; {did_you_mean(self.training, known)}")
+        if self.interval and (self.training != "folds" or self.pooled):
+            raise InputError(f"{self.name}: an interval takes training='folds' and a cell's own")
 
     @property
     def without_cells(self) -> Method:
@@ -83,7 +88,7 @@ ABLATION: dict[str, Method] = {
 _OWN = (
     Method("PCC-x", PCC(), training="folds"),
     Method("ACC-x", ACC(), training="folds"),
-    Method("PACC-x", PACC(), training="folds"),
+    Method("PACC-x", PACC(), training="folds", interval=True),
     Method("HDy-x", HDy(), training="folds"),
     Method("SLD-x", SLD(), training="folds"),
 )
