@@ -5,7 +5,7 @@ import pytest
 from quantifair.errors import InputError
 from quantifair.experiments.catalogue import BEST, STOPPED, Catalogue, pick
 from quantifair.experiments.learners import LEARNERS
-from quantifair.experiments.methods import ABLATION, METHODS
+from quantifair.experiments.methods import ABLATION, CROSSED, METHODS
 from quantifair.experiments.protocols import PROTOCOLS
 
 EVERYTHING = """
@@ -59,7 +59,7 @@ def test_it_holds_what_the_paper_uses_and_the_references_classifiers():
     assert dict(known.protocols) == PROTOCOLS
     assert list(known.learners) == [*LEARNERS, STOPPED, BEST]
     assert list(known.auditees) == ["LR", "fair-tree", STOPPED]
-    assert list(known.methods) == list(METHODS | ABLATION)
+    assert list(known.methods) == list(METHODS | ABLATION | CROSSED)
     for names in (known.protocols, known.learners, known.auditees, known.methods):
         assert all(thing.name == name for name, thing in names.items())
 

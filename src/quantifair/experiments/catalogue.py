@@ -11,7 +11,7 @@ from quantifair.errors import InputError, did_you_mean
 from quantifair.experiments.auditees import AUDITEES, Auditee, EstimatorAuditee
 from quantifair.experiments.choice import Chosen
 from quantifair.experiments.learners import LEARNERS, Estimator, Learner, Logistic
-from quantifair.experiments.methods import ABLATION, LADDER, Method
+from quantifair.experiments.methods import ABLATION, CROSSED, METHODS, Method
 from quantifair.experiments.protocols import PROTOCOLS, Protocol
 from quantifair.experiments.splines import Splines
 
@@ -81,7 +81,7 @@ class Catalogue:
     protocols: Mapping[str, Protocol] = field(default_factory=lambda: PROTOCOLS)
     learners: Mapping[str, Learner] = field(default_factory=_learners)
     auditees: Mapping[str, Auditee] = field(default_factory=_auditees)
-    methods: Mapping[str, Method] = field(default_factory=lambda: ABLATION | LADDER)
+    methods: Mapping[str, Method] = field(default_factory=lambda: METHODS | ABLATION | CROSSED)
     files: tuple[Path, ...] = ()
 
     def extended(self, path: Path) -> Catalogue:

@@ -1,4 +1,4 @@
-"""The commands ``quantifair experiment list | run | tables | figures | coverage``."""
+"""The commands ``quantifair experiment list | run | tables | figures | ladder | coverage``."""
 
 from __future__ import annotations
 
@@ -163,6 +163,32 @@ def figures(
     for name, figure in drawn.items():
         save(figure, out / f"{name}.{form}")
     typer.echo(f"{len(drawn)} figures in {out}")
+
+
+@experiment_app.command()
+def ladder(
+    *,
+    results: Annotated[list[Path], typer.Argument(help="Folders that `run` wrote.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Parquet file to write each unit's errors to.")
+    ] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw an .svg or .pdf as well.")] = None,
+) -> None:
+    """Compare methods and learners split by split, and show how often intervals hold the truth."""
+    from quantifair.experiments import ladder as study
+    from quantifair.experiments import ladder_report as report
+    from quantifair.experiments.figures import save
+
+    units = study.units_of(results)
+    found, covered = study.ladder(units), study.coverage(units)
+    for protocol, text in report.ladder_tables(found).items():
+        typer.echo(f"{protocol}\n\n{text}\n")
+    if len(covered):
+        typer.echo(f"95% intervals\n\n{report.coverage_table(covered)}\n")
+    if out is not None:
+        units.to_parquet(out, compression="zstd", index=False)
+    if figure is not None:
+        save(report.ladder_figure(found), figure)
 
 
 @experiment_app.command()
