@@ -48,26 +48,27 @@ RUNGS = {"LR": tuple(LADDER), BEST: tuple(CROSSED)}
 
 PAGE = """# The error ladder
 
-How far are estimates of the demographic parity difference from the truth, on the paper's data and under
-its five protocols? Each line is a method with its group classifier. This page is written from stored
-results by `python -m benchmarks.ladder page`; `python -m benchmarks.ladder run` measures again, and
-`quantifair experiment ladder` makes such tables from any studies.
+How far are estimates of the demographic parity difference from the truth, on the paper's data and
+under its five protocols? Each line is a method with its group classifier. This page is written
+from stored results by `python -m benchmarks.ladder page`; `python -m benchmarks.ladder run`
+measures again, and `quantifair experiment ladder` makes such tables from any studies.
 
-- The first seven are the paper's methods as the paper runs them: logistic regression (LR), ACC, PACC and
-  HDy on a 60/40 split, SLD stopped early.
-- An `x` marks methods as `Audit` runs them: scores are cross-fitted in five folds and calibrated, nothing
-  is stopped early. Where the classifier is so overfitted that calibration is given up, methods that need
-  probabilities have no answer; as where nothing is identified, the mean score stands in and counts as the
-  estimate.
-- `best` chooses the classifier in each auxiliary cell, among regularised logistic regressions, splines and
-  small gradient boosting, by the log-loss on people that it has not seen. Where the deployment lies plays
-  no part.
+- The first seven are the paper's methods as the paper runs them: logistic regression (LR), ACC,
+  PACC and HDy on a 60/40 split, SLD stopped early.
+- An `x` marks methods as `Audit` runs them: scores are cross-fitted in five folds and calibrated,
+  nothing is stopped early. Where the classifier is so overfitted that calibration is given up,
+  methods that need probabilities have no answer; as where nothing is identified, the mean score
+  stands in and counts as the estimate.
+- `best` chooses the classifier in each auxiliary cell, among regularised logistic regressions,
+  splines and small gradient boosting, by the log-loss on people that it has not seen. Where the
+  deployment lies plays no part.
 
-All lines of a protocol see the same trials. Beside each mean absolute error stands the difference to the
-paper's method that did best there, chosen after the fact, and to the paper's PCC; negative is better.
-Differences are paired by split. After ± stands the standard error, clustered by partition: splits of one
-partition share its people. Five partitions leave it 4 degrees of freedom, so that a difference is beyond
-chance at about 2.8 standard errors, not 2. Prevalences are smoothed by one person, as in the paper.
+All lines of a protocol see the same trials. Beside each mean absolute error stands the difference
+to the paper's method that did best there, chosen after the fact, and to the paper's PCC; negative
+is better. Differences are paired by split. After ± stands the standard error, clustered by
+partition: splits of one partition share its people. Five partitions leave it 4 degrees of
+freedom, so that a difference is beyond chance at about 2.8 standard errors, not 2. Prevalences
+are smoothed by one person, as in the paper.
 
 ![Mean absolute error of each method, by protocol](figures/ladder.svg)
 
@@ -77,11 +78,11 @@ chance at about 2.8 standard errors, not 2. Prevalences are smoothed by one pers
 
 ## Do the default intervals hold the truth on these data?
 
-The 95% score interval of the demographic parity difference, from the same cross-fitted scores, in each
-trial. The truth is that of the trial's own deployment rows; where one person is drawn twice, they count
-once. Prior shift is exact where a sample is drawn by group within a cell (sample-prev-D3, sample-prev-D2)
-up to the difference between two random parts of the data. The width is the median over splits of each
-split's median: wide intervals that hold the truth are no feat.
+The 95% score interval of the demographic parity difference, from the same cross-fitted scores, in
+each trial. The truth is that of the trial's own deployment rows; where one person is drawn twice,
+they count once. Under all five protocols the assumption of the intervals, prior shift, holds in
+the population behind the data: the parts are random, and samples are drawn by group. The width is
+the median over splits of each split's median: wide intervals that hold the truth are no feat.
 
 {coverage}
 """
