@@ -119,9 +119,7 @@ def test_blocks_stand_in_the_papers_order():
 def test_folders_of_other_trials_are_refused(tmp_path, folders):
     other = Study(**{**vars(SMALL), "learners": ("SVM",), "methods": ("CC",), "seed": 7})
     run_study(other, tmp_path, load=load)
-    with pytest.raises(
-        InputError, match="other trials of sample-prev-D3 small 0 ABC;"
-    ):
+    with pytest.raises(InputError, match="other trials of sample-prev-D3 small 0 ABC;"):
         units_of([folders[0], tmp_path])
 
 
