@@ -1,4 +1,4 @@
-"""Write docs/speed.md, docs/accuracy.md and docs/planning.md from the stored results.
+"""Write speed.md, accuracy.md, planning.md and assumption.md in docs/ from the stored results.
 
 Usage: python -m benchmarks.pages [--check]
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from benchmarks import planner
+from benchmarks import assumption, planner
 from benchmarks.coverage import missing
 from quantifair.experiments import coverage as study
 from quantifair.experiments import coverage_report as report
@@ -308,6 +308,7 @@ def main() -> None:
         DOCS / "speed.md": speed_page(),
         DOCS / "accuracy.md": accuracy_page(),
         DOCS / "planning.md": planner.page(plans),
+        DOCS / "assumption.md": assumption.page(),
     }
     for path, text in pages.items():
         if "--check" not in sys.argv:

@@ -17,7 +17,8 @@ from tests.people import audited, draw, tables
 
 from quantifair import Audit, cli
 from quantifair.datasets import simulate_lender
-from quantifair.results import SCHEMA_VERSION, AuditResult
+from quantifair.results import AuditResult
+from quantifair.serialisation import SCHEMA_VERSION
 
 RATES = [
     "selection_rate",

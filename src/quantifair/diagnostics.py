@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from quantifair.assumption.verdicts import REJECTED
 from quantifair.quantifiers.base import group_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from quantifair.assumption.verdicts import Assumption
     from quantifair.intervals import Sample
     from quantifair.quantifiers.base import Estimate, FloatArray
 
@@ -73,6 +75,33 @@ def alone(columns: Sequence[str], where: str) -> Caution:
         f"({', '.join(columns)}) is audited for itself, with its own group classifiers",
         where,
     )
+
+
+def of_assumption(assumption: Assumption) -> list[Caution]:
+    """Say where prior shift is rejected, and that covariate shift is taken on trust."""
+    if assumption.assumed == "covariate_shift":
+        return [
+            Caution(
+                "covariate_shift_declared",
+                "the estimates rest on the auditor's declaration that people of the same features "
+                "belong to each group as often in both tables (covariate shift); no table without "
+                "groups can prove that",
+                "deployment",
+            )
+        ]
+    rejected = [t for t in assumption.tests if t.verdict == REJECTED]
+    return [
+        Caution(
+            "not_prior_shift",
+            f"the {t.moments} of people with {t.cell} are not those of any mix of the auxiliary "
+            f"groups (J = {t.statistic:.1f}, {t.degrees} degrees of freedom, adjusted p = "
+            f"{t.adjusted:.2g}), so within groups people differ between the tables, and estimates "
+            "and intervals may be wrong; find out what changed, or survey people like those of "
+            "the deployment",
+            t.cell,
+        )
+        for t in rejected
+    ]
 
 
 def few(counts: Sequence[int], groups: Sequence[str], where: str) -> list[Caution]:

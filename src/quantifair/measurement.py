@@ -11,6 +11,8 @@ import numpy as np
 
 from quantifair import diagnostics, disparity
 from quantifair.advice import advised
+from quantifair.assumption.judging import cell_tests, judged
+from quantifair.assumption.sensitivity import sensible
 from quantifair.cells import ACCEPTED, DECISIONS, Cell
 from quantifair.comparison import Comparer
 from quantifair.diagnostics import Caution
@@ -25,6 +27,7 @@ from quantifair.verdicts import Margins
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from quantifair.assumption.verdicts import Assumption
     from quantifair.cells import Deployment
     from quantifair.estimation import TrainedCell
     from quantifair.fitted import FittedAudit
@@ -96,6 +99,16 @@ class Measurement:
         return self._estimated(self.quantifier, self.options, self.cells)
 
     @cached_property
+    def assumption(self) -> Assumption:
+        """What tests of prior shift say of the cells."""
+        found = [
+            one
+            for cell, trained in self.cells.items()
+            for one in cell_tests(trained, self.found, cell)
+        ]
+        return judged(self.fitted.audit.assume, found)
+
+    @cached_property
     def alone(self) -> dict[str, Measurement]:
         """What is measured of each attribute that is audited for itself."""
         return {
@@ -117,14 +130,22 @@ class Measurement:
             self.found.rows,
             self._warnings(),
             self._settings(),
-            _versions(),
+            versions(),
+            self.assumption,
             Comparer.of(self.fitted),
+            sensible(self.estimates, self.options, read.groups),
         )
 
     def prevalence_result(self) -> PrevalenceResult:
         """Return the prevalences of the cells alone."""
-        cells, warnings = self._cell_results(), self._warnings()
-        return PrevalenceResult(cells, self.found.rows, warnings, self._settings(), _versions())
+        return PrevalenceResult(
+            self._cell_results(),
+            self.found.rows,
+            self._warnings(),
+            self._settings(),
+            versions(),
+            self.assumption,
+        )
 
     def _check_decisions(self) -> None:
         taken = [c for c in DECISIONS if self.found.counts[c]]
@@ -211,6 +232,7 @@ class Measurement:
             )
             about.append(Caution("labels_among_accepted", message, "label"))
         about += self.fitted.auxiliary.profile.cautions(found.features)
+        about += diagnostics.of_assumption(self.assumption)
         if self.alone:
             about.append(diagnostics.alone(list(self.alone), self.fitted.table.name))
         for each in (self, *self.alone.values()):
@@ -247,6 +269,7 @@ class Measurement:
             "classifier": None if audit.classifier is None else _named(audit.classifier),
             "reference": audit.reference,
             "quantifier": repr(self.quantifier),
+            "assume": audit.assume,
             "learner": self._learner(),
             "training": audit.training if audit.scores is None else "none",
             "folds": audit.folds,
@@ -278,6 +301,7 @@ def _named(classifier: Any) -> str:
     return str(getattr(classifier, "__name__", classifier))
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
     names = ("quantifair", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "duckdb")
     return {name: version(name) for name in names}

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from quantifair.errors import InputError
+from quantifair.serialisation import Shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quantifair.assumption.sensitivity import Sensitivity
+    from quantifair.assumption.verdicts import Assumption
     from quantifair.diagnostics import Caution
     from quantifair.verdicts import Value, Verdict
-
-SCHEMA_VERSION = 1
 
 RATES = (
     "selection_rate",
@@ -156,25 +155,6 @@ class AttributeResult:
     measures: dict[str, MeasureResult]
 
 
-class Shown:
-    """Serialisation that all results share."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, numbers and text."""
-        shown = {f.name for f in fields(self) if not f.name.startswith("_")}  # type: ignore[arg-type]
-        head = {"schema_version": SCHEMA_VERSION}
-        if "settings" in shown:
-            head["seed"] = self.settings["seed"]  # type: ignore[attr-defined]
-        return head | {k: _plain(getattr(self, k)) for k in sorted(shown)}
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Return the result as JSON, and write it to a file if one is named."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
-
-
 @dataclass(frozen=True, repr=False)
 class AuditResult(Shown):
     """What an audit found.
@@ -195,6 +175,8 @@ class AuditResult(Shown):
         What the reader has to know.
     settings, versions
         How the audit was made.
+    assumption
+        What was assumed, and what tests say of it.
     """
 
     measures: dict[str, MeasureResult]
@@ -206,7 +188,9 @@ class AuditResult(Shown):
     warnings: tuple[Caution, ...]
     settings: dict[str, Any]
     versions: dict[str, str]
+    assumption: Assumption
     _compare: Any = field(default=None, compare=False)
+    _sensible: Any = field(default=None, compare=False)
 
     def _measure(self, name: str) -> MeasureResult:
         if name in self.measures:
@@ -285,6 +269,21 @@ class AuditResult(Shown):
         names = (group,) if isinstance(group, str) else None if group is None else tuple(group)
         return self._compare(self, truth, names)  # type: ignore[no-any-return]
 
+    @property
+    def has_sensitivity(self) -> bool:
+        """Whether ``sensitivity`` has an answer: score intervals, and an estimate in each cell."""
+        return self._sensible is not None and bool(self._sensible.possible)
+
+    def sensitivity(self, shares: Sequence[float] | None = None) -> Sensitivity:
+        """Return how wrong prior shift may be before a finding is lost.
+
+        Parameters
+        ----------
+        shares
+            Shares of each group that may be unlike the auxiliary people, for the curve.
+        """
+        return self._sensible(shares)  # type: ignore[no-any-return]
+
     def __str__(self) -> str:
         from quantifair.text import audit_text
 
@@ -352,6 +351,7 @@ class PrevalenceResult(Shown):
     warnings: tuple[Caution, ...]
     settings: dict[str, Any]
     versions: dict[str, str]
+    assumption: Assumption
 
     def __str__(self) -> str:
         from quantifair.text import prevalence_text
@@ -359,18 +359,3 @@ class PrevalenceResult(Shown):
         return prevalence_text(self)
 
     __repr__ = __str__
-
-
-def _plain(value: Any) -> Any:
-    """Turn results into what JSON knows; numbers that are not finite become null."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    if hasattr(value, "_asdict"):
-        return {k: _plain(v) for k, v in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, str | float | int) else str(value)

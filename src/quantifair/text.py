@@ -5,11 +5,13 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from quantifair.assumption.verdicts import CONSISTENT, DECLARED
 from quantifair.results import ESTIMATORS, RATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from quantifair.assumption.verdicts import Assumption
     from quantifair.diagnostics import Caution
     from quantifair.results import (
         AuditResult,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     )
 
 _WIDTH = 100
+ASSUMPTION_HEADER = ("people", "compared", "J", "degrees", "adjusted p", "detectable", "verdict")
 _SHORT = {
     "selection_rate": "selection rate",
     "true_positive_rate": "TPR",
@@ -47,7 +50,7 @@ def audit_text(result: AuditResult) -> str:
     for name, attribute in result.attributes.items():
         heading = one_line(f"{name} alone")
         parts += [heading, _measures(attribute.measures), _groups(attribute.groups)]
-    parts.append(_warnings(result.warnings))
+    parts += [_assumption(result.assumption), warnings_text(result.warnings)]
     return "\n\n".join(p for p in parts if p)
 
 
@@ -70,7 +73,8 @@ def prevalence_text(result: PrevalenceResult) -> str:
         [cell.name, f"{cell.deployment_rows:,}", *_shares(cell, groups)] for cell in result.cells
     ]
     table = aligned(["people", "rows", *groups], rows)
-    return "\n\n".join(p for p in (table, _warnings(result.warnings)) if p)
+    parts = (table, _assumption(result.assumption), warnings_text(result.warnings))
+    return "\n\n".join(p for p in parts if p)
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -128,7 +132,35 @@ def _groups(groups: Sequence[GroupResult]) -> str:
     return aligned(["group", "share", *(_SHORT[r] for r in rates)], rows)
 
 
-def _warnings(warnings: Sequence[Caution]) -> str:
+def assumption_rows(assumption: Assumption) -> list[list[str]]:
+    """Return the tests as rows of a table."""
+    return [
+        [
+            t.cell,
+            t.moments,
+            *map(_decimals, (t.statistic, t.degrees, t.adjusted, t.detectable)),
+            t.verdict,
+        ]
+        for t in assumption.tests
+    ]
+
+
+def _decimals(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
+
+
+def _assumption(assumption: Assumption) -> str:
+    """Return the verdict, with the tests where they do not all agree."""
+    text = textwrap.fill(assumption.sentence, _WIDTH)
+    if assumption.verdict in {CONSISTENT, DECLARED}:
+        return f"The assumption\n{text}"
+    return (
+        f"The assumption\n{text}\n\n{aligned(list(ASSUMPTION_HEADER), assumption_rows(assumption))}"
+    )
+
+
+def warnings_text(warnings: Sequence[Caution]) -> str:
+    """Return what the reader has to know, as a list."""
     if not warnings:
         return ""
     lines = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from quantifair import diagnostics
+from quantifair.assumption.evidence import Evidence
 from quantifair.calibration import fit_calibration
 from quantifair.cells import ACCEPTED, DECISIONS, EVERYBODY, LABELLED, Cell
 from quantifair.diagnostics import BROKEN_SLOPE, Caution
@@ -64,12 +65,18 @@ class Trained:
         Slope of the scores' calibration; near 1 for an honest classifier.
     broken
         Whether the classifier is so overfitted that calibration was given up.
+    rows
+        Which of those whom it was trained with are in the sample.
+    evidence
+        What is summed to test whether prior shift holds; ``None`` where that is not tested.
     """
 
     scorer: Scorer
     sample: Sample
     slope: float
     broken: bool = False
+    rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    evidence: Evidence | None = None
 
     @cached_property
     def auc(self) -> float:
@@ -100,6 +107,8 @@ class Recipe:
         to be mixed up, so it is part of the fingerprint.
     cell
         How messages call the cell that is trained.
+    tested
+        Whether the assumption of prior shift is to be tested.
     """
 
     learner: Any
@@ -109,6 +118,7 @@ class Recipe:
     seed: int = 0
     meaning: Any = None
     cell: str = "any decision"
+    tested: bool = False
 
     def train(self, frame: pd.DataFrame, sample: Sample, classes: list[str]) -> Trained:
         """Train on auxiliary people; ``sample.scores`` is not read."""
@@ -218,7 +228,7 @@ class Recipe:
             kept = replace(kept, scores=fitted(scores))
         fingerprint = _fingerprint((self.meaning, order, applied), models, scores)
         scorer = Scorer(models, tuple(order), calibration, fingerprint, self.cell)
-        return Trained(scorer, kept, slope, broken)
+        return Trained(scorer, kept, slope, broken, rows)
 
 
 def train_cells(auxiliary: Auxiliary, recipe: Recipe, *, per_cell: bool) -> dict[Cell, TrainedCell]:
@@ -316,6 +326,11 @@ def _train(
         trained = replace(recipe, learner=learner).train(frame, sample, auxiliary.groups)
         if not trained.broken:
             break
+    if recipe.tested:
+        encoded = auxiliary.profile.read(frame.iloc[trained.rows])[1]
+        fitted_on = recipe.training == "all" and not is_external(recipe.learner)
+        evidence = Evidence.of(trained.sample, encoded, in_sample=fitted_on)
+        trained = replace(trained, evidence=evidence)
     return replace(described, trained=trained)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quantifair.cli.options import (
+    Assume,
     Favourable,
     Feature,
     Group,
@@ -67,7 +68,8 @@ def audit(  # noqa: PLR0913
     reference: Annotated[
         str | None, typer.Option(help="The group that is subtracted, of two.")
     ] = None,
-    quantifier: Method = "sld",
+    quantifier: Method = None,
+    assume: Assume = "prior_shift",
     learner: Learner = "logistic",
     level: Level = 0.95,
     interval: Interval = "score",
@@ -106,6 +108,7 @@ def audit(  # noqa: PLR0913
         reference=reference,
         learner=learner_option(learner),
         quantifier=quantifier,
+        assume=assume,
         level=level,
         interval=interval,
         target=target,
@@ -141,7 +144,8 @@ def quantify(  # noqa: PLR0913
     id_: Id = None,
     score: Score = None,
     favourable: Favourable = None,
-    quantifier: Method = "sld",
+    quantifier: Method = None,
+    assume: Assume = "prior_shift",
     learner: Learner = "logistic",
     level: Level = 0.95,
     interval: Interval = "score",
@@ -166,6 +170,7 @@ def quantify(  # noqa: PLR0913
         favourable=favourable,
         learner=learner_option(learner),
         quantifier=quantifier,
+        assume=assume,
         level=level,
         interval=interval,
         target=target,

@@ -29,9 +29,18 @@ Score = Annotated[
 ]
 Favourable = Annotated[str | None, typer.Option(help="The favourable decision, if not obvious.")]
 Method = Annotated[
+    str | None,
+    typer.Option(
+        "--quantifier",
+        help="cc, pcc, acc, pacc, sld, hdy, eac, kdey, edy, posterior or mlpe; by default sld, "
+        "or pcc under covariate shift.",
+    ),
+]
+Assume = Annotated[
     str,
     typer.Option(
-        "--quantifier", help="cc, pcc, acc, pacc, sld, hdy, eac, kdey, edy, posterior or mlpe."
+        "--assume",
+        help="prior_shift, which is tested, or covariate_shift, which you declare: see the docs.",
     ),
 ]
 Learner = Annotated[str, typer.Option(help="The group classifier: logistic, svm or boosting.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantifair.results import Shown
+from quantifair.serialisation import Shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

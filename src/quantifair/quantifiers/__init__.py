@@ -14,6 +14,7 @@ from quantifair.quantifiers.prior import MLPE
 
 __all__ = [
     "ACC",
+    "ASSUMPTIONS",
     "CC",
     "EAC",
     "MLPE",
@@ -29,6 +30,7 @@ __all__ = [
     "PosteriorMedian",
     "Quantifier",
     "named_quantifier",
+    "suited_quantifier",
 ]
 
 QUANTIFIERS: dict[str, type[Quantifier]] = {
@@ -44,6 +46,22 @@ QUANTIFIERS: dict[str, type[Quantifier]] = {
     "posterior": PosteriorMedian,
     "mlpe": MLPE,
 }
+
+
+ASSUMPTIONS = {"prior_shift": "sld", "covariate_shift": "pcc"}
+"""What may be assumed to stay the same between the tables, with the quantifier that suits it."""
+
+
+def suited_quantifier(quantifier: str | Quantifier | None, assume: str) -> Quantifier:
+    """Return a quantifier, or the one that suits an assumption; refuse one that contradicts it."""
+    chosen = named_quantifier(quantifier or ASSUMPTIONS[assume])
+    if assume == "covariate_shift" and chosen.adjusts:
+        raise InputError(
+            f"{type(chosen).__name__} corrects for prior shift, but covariate shift is declared "
+            "(assume='covariate_shift'), under which that correction is wrong; leave out the "
+            "quantifier (PCC is used), or the declaration"
+        )
+    return chosen
 
 
 def named_quantifier(quantifier: str | Quantifier) -> Quantifier:

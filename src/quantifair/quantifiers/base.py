@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from quantifair.errors import InputError, NotIdentifiedError
-from quantifair.sketch import Points, Sketch, as_scores, kish, nested_bins
+from quantifair.scores import as_scores
+from quantifair.sketch import Points, Sketch, kish, nested_bins
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

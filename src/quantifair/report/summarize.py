@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quantifair.results import ESTIMATORS, RATES
-from quantifair.text import headline_verdicts, label_text, percent
+from quantifair.text import (
+    ASSUMPTION_HEADER,
+    assumption_rows,
+    headline_verdicts,
+    label_text,
+    percent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,10 +56,7 @@ def summarize(result: AuditResult) -> dict[str, Any]:
             }
             for name, alone in result.attributes.items()
         ],
-        "estimators": [
-            {"name": ESTIMATORS[k], "value": "not estimable" if v is None else f"{v:+.3f}"}
-            for k, v in result.estimators.items()
-        ],
+        "estimators": _estimators(result),
         "cells": [
             {
                 "name": c.name,
@@ -62,10 +65,28 @@ def summarize(result: AuditResult) -> dict[str, Any]:
             }
             for c in result.cells
         ],
+        "assumption": _assumption(result),
         "warnings": [w._asdict() for w in result.warnings],
         "settings": {k: str(result.settings[k]) for k in _SETTINGS},
         "features": result.settings["features"],
         "versions": result.versions,
+    }
+
+
+def _estimators(result: AuditResult) -> list[dict[str, str]]:
+    return [
+        {"name": ESTIMATORS[k], "value": "not estimable" if v is None else f"{v:+.3f}"}
+        for k, v in result.estimators.items()
+    ]
+
+
+def _assumption(result: AuditResult) -> dict[str, Any]:
+    """Return what was assumed, what tests say of it, and how wrong it may be."""
+    return {
+        "sentence": result.assumption.sentence,
+        "header": ASSUMPTION_HEADER,
+        "tests": assumption_rows(result.assumption),
+        "sensitivity": result.sensitivity((0.0,)).sentence if result.has_sensitivity else "",
     }
 
 
