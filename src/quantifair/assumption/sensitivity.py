@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from quantifair import disparity
 from quantifair.cells import DECISIONS
 from quantifair.errors import InputError
-from quantifair.figures import figure
+from quantifair.figures import disparity_figure
 from quantifair.serialisation import Shown
 from quantifair.spread import spread_of
 
@@ -157,13 +157,7 @@ class Sensible:
         spread = spread_of(self.estimates, replace(self.options, strangers=share))
         kinds = disparity.kinds(signed=True, groups=len(self.groups))
         found = {
-            name: figure(
-                spread,
-                ("selection_rate",),
-                kinds[name].of,
-                degrees=len(self.groups) - 1,
-                nearest=kinds[name].nearest,
-            )
+            name: disparity_figure(spread, ("selection_rate",), kinds[name], len(self.groups))
             for name in ("difference", "ratio")
         }
         return SensitivityPoint(share, **found)
