@@ -1,4 +1,4 @@
-"""Write docs/speed.md, docs/accuracy.md and docs/assumption.md from the stored results.
+"""Write speed.md, accuracy.md, planning.md and assumption.md in docs/ from the stored results.
 
 Usage: python -m benchmarks.pages [--check]
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from benchmarks import assumption
+from benchmarks import assumption, planner
 from benchmarks.coverage import missing
 from quantifair.experiments import coverage as study
 from quantifair.experiments import coverage_report as report
@@ -302,9 +302,12 @@ def coverage_outside(rows: list[dict[str, str]]) -> str:
 
 def main() -> None:
     """Write the pages, or fail where they differ from the results."""
+    plans = planner.stored()
+    save(planner.picture(plans), DOCS / "figures" / "planner.svg")
     pages = {
         DOCS / "speed.md": speed_page(),
         DOCS / "accuracy.md": accuracy_page(),
+        DOCS / "planning.md": planner.page(plans),
         DOCS / "assumption.md": assumption.page(),
     }
     for path, text in pages.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 
 _SEEDS = 2**32
 """Number of seeds that scikit-learn takes."""
+
+
+_SHARES: dict[str, tuple[str, Callable[[float], bool]]] = {
+    "level": ("a probability such as 0.95", lambda v: 0 < v < 1),
+    "margin": ("a difference of rates such as 0.05, from 0 to below 1", lambda v: 0 <= v < 1),
+    "ratio_margin": ("a ratio of rates such as 0.8, above 0 and at most 1", lambda v: 0 < v <= 1),
+}
+"""What options between 0 and 1 are, and which values they may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +95,10 @@ class Audit:
         tables, and is what an estimator that assumes no shift gets in any case; ``none``.
     target
         What the intervals are about: these deployment ``rows``, or the ``population`` behind them.
+    margin
+        The largest difference of rates that counts as fair; the default is a convention, no law.
+    ratio_margin
+        The smallest ratio of selection rates that counts as fair: four fifths by default.
     replicates
         Number of replicates of the bootstrap.
     seed
@@ -127,6 +139,8 @@ class Audit:
     level: float = 0.95
     interval: str = "score"
     target: str = "rows"
+    margin: float = 0.05
+    ratio_margin: float = 0.8
     replicates: int = 1000
     seed: Any = 0
     n_jobs: int = 1
@@ -152,6 +166,7 @@ class Audit:
         if self.features is not None:
             names = (self.features,) if isinstance(self.features, str) else tuple(self.features)
             self._set("features", names)
+        self._check_shares()
         self._check_numbers()
         self._check_learner()
         self._check_use()
@@ -161,11 +176,14 @@ class Audit:
         """Put an option into the form in which it is used and recorded."""
         object.__setattr__(self, name, value)
 
+    def _check_shares(self) -> None:
+        for name, (what, inside) in _SHARES.items():
+            value: Any = getattr(self, name)
+            if not isinstance(value, Real) or not inside(float(value)):
+                raise InputError(f"{name} is {what}, not {value!r}")
+            self._set(name, float(value))
+
     def _check_numbers(self) -> None:
-        level: Any = self.level
-        if not isinstance(level, Real) or not 0 < float(level) < 1:
-            raise InputError(f"level is a probability such as 0.95, not {level!r}")
-        self._set("level", float(level))
         if isinstance(self.seed, np.random.Generator):
             self._set("seed", self.seed.integers(_SEEDS))
         for name, least in (("folds", 2), ("replicates", 0), ("seed", 0), ("n_jobs", None)):

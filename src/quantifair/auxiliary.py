@@ -24,7 +24,7 @@ from quantifair.roles import (
     ids_of,
     name_of,
 )
-from quantifair.sketch import MAX_GROUPS
+from quantifair.scores import MAX_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

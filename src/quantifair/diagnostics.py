@@ -145,6 +145,21 @@ def not_separated(sample: Sample, where: str, *, estimated: bool = False) -> lis
     ]
 
 
+def auc(sample: Sample) -> float:
+    """Return how well the scores tell the groups apart: the area under the ROC curve.
+
+    The chance that of two people, one of the group and one not, the score of the group puts the
+    right one first; of several groups that of the least told apart. 0.5 is no better than chance.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    groups = range(1 if sample.scores.shape[1] == 2 else 0, sample.scores.shape[1])
+    return min(
+        float(roc_auc_score(sample.codes == k, sample.scores[:, k], sample_weight=sample.weights))
+        for k in groups
+    )
+
+
 def broken_proxy(slope: float, where: str, *, estimated: bool = True) -> list[Caution]:
     """Find a group classifier that is far too sure of itself.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import clone
 from quantifair import diagnostics, disparity
 from quantifair.errors import NotIdentifiedError
 from quantifair.intervals import Counted, Moments, replicate_prevalences
+from quantifair.verdicts import Margins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,8 @@ class Options:
         ``rows`` or ``population``.
     shared
         Whether all cells learn from the same auxiliary people.
+    margins
+        How far rates may be apart.
     strangers
         Share of each group's people in the deployment who may be unlike the auxiliary ones.
     """
@@ -61,6 +64,7 @@ class Options:
     interval: str = "score"
     target: str = "rows"
     shared: bool = False
+    margins: Margins = field(default_factory=Margins)
     strangers: float = 0.0
 
     def resamples(self, quantifier: Quantifier) -> bool:

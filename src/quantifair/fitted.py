@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from quantifair.auxiliary import Auxiliary
     from quantifair.bounds import ParityBounds
     from quantifair.estimation import TrainedCell
+    from quantifair.planning import PlanResult
     from quantifair.quantifiers import Quantifier
     from quantifair.results import AuditResult, PrevalenceResult
     from quantifair.tables import Table
@@ -60,7 +61,7 @@ class FittedAudit:
         """Names of the groups, in the order of every result."""
         return self.auxiliary.groups
 
-    def plan(self, table: Table) -> Plan:
+    def scoring(self, table: Table) -> Plan:
         """Return how a deployment table is to be scored and counted."""
         audit, read = self.audit, self.auxiliary
         read.features.check(table)
@@ -81,7 +82,7 @@ class FittedAudit:
             audit.id,
             known,
             read.profile if audit.assume == "prior_shift" else replace(read.profile, columns=()),
-            {column: fitted.plan(table) for column, fitted in self.alone.items()},
+            {column: fitted.scoring(table) for column, fitted in self.alone.items()},
             {
                 c: t.trained.evidence
                 for c, t in self.cells.items()
@@ -95,7 +96,7 @@ class FittedAudit:
         Sketches of several tables, or of parts of one, add up with ``+``.
         """
         table = open_table(deployment, "deployment")
-        found = sketch_table(table, self.plan(table), progress)
+        found = sketch_table(table, self.scoring(table), progress)
         if not found.rows:
             raise InputError(f"{table.name} is empty: it has columns but no rows")
         self._check_complete(found, table.name)
@@ -151,6 +152,42 @@ class FittedAudit:
     ) -> PrevalenceResult:
         """Estimate the prevalence of each group alone, by decision where there is one."""
         return self._measurement(deployment, quantifier, progress).prevalence_result()
+
+    def plan(
+        self,
+        deployment: Any,
+        *,
+        width: float | None = None,
+        detect: float | None = None,
+        power: float = 0.8,
+        margin: float = 0.0,
+        quantifier: str | Quantifier | None = None,
+        progress: Progress | None = None,
+    ) -> PlanResult:
+        """Tell how many people must be asked, with this auxiliary table for a pilot.
+
+        Parameters
+        ----------
+        deployment
+            As for ``measure``.
+        width
+            Wished width of the interval of the demographic parity difference.
+        detect
+            In place of ``width``, a difference that is to be found if it is there: the interval is
+            to exclude zero, or to lie beyond ``margin``.
+        power
+            How often it is to be found.
+        margin
+            Differences up to this are fair.
+        quantifier, progress
+            As for ``measure``.
+        """
+        from quantifair.planning import Aim, plan_from_pilot
+
+        aim = Aim(width=width, detect=detect, power=power, margin=margin)
+        if self.audit.decision is None and self.audit.classifier is None:
+            raise InputError("a plan needs decision= or classifier=: it is of a disparity")
+        return plan_from_pilot(self._measurement(deployment, quantifier, progress), aim)
 
     def bounds(self, deployment: Any, *, progress: Progress | None = None) -> ParityBounds:
         """Bound demographic parity without assuming how group and decision go together.

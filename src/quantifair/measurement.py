@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quantifair import diagnostics, disparity
+from quantifair.advice import advised
 from quantifair.assumption.judging import cell_tests, judged
 from quantifair.assumption.sensitivity import sensible
 from quantifair.cells import ACCEPTED, DECISIONS, Cell
@@ -21,6 +22,7 @@ from quantifair.figures import figure, group_results, measure_results
 from quantifair.quantifiers import QUANTIFIERS
 from quantifair.results import AttributeResult, AuditResult, CellResult, PrevalenceResult
 from quantifair.spread import shares_of, spread_of
+from quantifair.verdicts import Margins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,6 +90,7 @@ class Measurement:
             audit.interval,
             audit.target,
             shared=not audit.per_cell,
+            margins=Margins(audit.margin, audit.ratio_margin),
         )
 
     @cached_property
@@ -119,7 +122,7 @@ class Measurement:
         read = self.fitted.auxiliary
         spread = spread_of(self.estimates, self.options)
         return AuditResult(
-            measure_results(spread, read.groups),
+            advised(measure_results(spread, read.groups), spread, self.cells),
             group_results(spread, read.groups, read.attributes),
             self._by_attribute(),
             self._by_estimator(),
@@ -180,15 +183,18 @@ class Measurement:
         found = {}
         for column in columns:
             one = read.alone(column)
+            measured = self.alone.get(column, self)
             if column in self.alone:
-                spread = spread_of(self.alone[column].estimates, self.options)
+                spread = spread_of(measured.estimates, self.options)
             else:
                 values = [[a[column] == level for level in one.groups] for a in read.attributes]
                 summed = np.array(values, dtype=np.float64)
                 spread = spread_of(self.estimates, self.options, summed=summed)
             found[column] = AttributeResult(
                 group_results(spread, one.groups, one.attributes),
-                measure_results(spread, one.groups) if len(one.groups) > 1 else {},
+                advised(measure_results(spread, one.groups), spread, measured.cells)
+                if len(one.groups) > 1
+                else {},
             )
         return found
 
@@ -206,6 +212,7 @@ class Measurement:
             dict(zip(groups, known.tolist(), strict=True)),
             {g: figure(shares, ("share",), partial(_of_group, k=k)) for k, g in enumerate(groups)},
             None if trained.trained is None else trained.trained.slope,
+            None if trained.trained is None else trained.trained.auc,
         )
 
     def _warnings(self) -> tuple[Caution, ...]:
@@ -272,6 +279,8 @@ class Measurement:
             "level": audit.level,
             "interval": "bootstrap" if self.options.resamples(self.quantifier) else audit.interval,
             "target": audit.target,
+            "margin": audit.margin,
+            "ratio_margin": audit.ratio_margin,
             "replicates": audit.replicates,
             "seed": audit.seed,
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from quantifair.errors import InputError, did_you_mean
+from quantifair.errors import InputError
 from quantifair.serialisation import Shown
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from quantifair.assumption.sensitivity import Sensitivity
     from quantifair.assumption.verdicts import Assumption
     from quantifair.diagnostics import Caution
+    from quantifair.verdicts import Value, Verdict
 
 RATES = (
     "selection_rate",
@@ -31,6 +32,10 @@ ESTIMATORS = {
     "pacc": "Probabilistic adjusted classify and count",
     "sld": "Saerens-Latinne-Decaestecker",
     "hdy": "Hellinger distance",
+    "eac": "Efficient adjusted count",
+    "kdey": "Kernel densities, maximum likelihood",
+    "edy": "Energy distance",
+    "posterior": "Posterior median",
     "mlpe": "Auxiliary sample alone",
 }
 
@@ -80,12 +85,17 @@ class GroupResult:
 
 @dataclass(frozen=True)
 class PairResult:
-    """One group against another: ``group`` minus ``reference``, and ``group`` over it."""
+    """One group against another: ``group`` minus ``reference``, and ``group`` over it.
+
+    The verdicts are as in ``MeasureResult``.
+    """
 
     group: str
     reference: str
     difference: Figure
     ratio: Figure
+    verdict: Verdict
+    ratio_verdict: Verdict | None
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,9 @@ class MeasureResult:
         Whether ``difference`` has a sign; if not, it is the largest minus the smallest rate.
     difference, ratio, variance
         The disparity; ``ratio`` is the smallest over the largest rate.
+    verdict, ratio_verdict
+        Whether the difference lies within the audit's ``margin``, and, of selection rates only,
+        the ratio within its ``ratio_margin``: the four-fifths rule.
     pairs
         Every pair of groups, for measures of a single rate.
     """
@@ -113,12 +126,17 @@ class MeasureResult:
     difference: Figure
     ratio: Figure
     variance: Figure
+    verdict: Verdict
+    ratio_verdict: Verdict | None
     pairs: tuple[PairResult, ...] = ()
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """One cell: who was counted, and the estimated prevalence of each group."""
+    """One cell: who was counted, and the estimated prevalence of each group.
+
+    ``auc`` tells how well the group classifier tells the groups apart: 0.5 not at all, 1 always.
+    """
 
     name: str
     auxiliary_rows: dict[str, int]
@@ -126,6 +144,7 @@ class CellResult:
     known: dict[str, float]
     prevalence: dict[str, Figure]
     calibration_slope: float | None
+    auc: float | None
 
 
 @dataclass(frozen=True)
@@ -221,22 +240,9 @@ class AuditResult(Shown):
     @property
     def by_group(self) -> Any:
         """A pandas frame with a row for each group and, for each figure, its interval."""
-        import pandas as pd
+        from quantifair.frames import group_frame
 
-        rows = {}
-        for group in self.groups:
-            row: dict[str, float | None] = {}
-            for name in ("count", "share", *RATES):
-                figure = getattr(group, name)
-                if figure is not None:
-                    row |= {
-                        name: figure.estimate,
-                        f"{name}_low": figure.low,
-                        f"{name}_high": figure.high,
-                    }
-            rows[group.name] = row
-        frame = pd.DataFrame.from_dict(rows, orient="index", dtype="float64")
-        return frame.rename_axis("group")
+        return group_frame(self)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return each figure of the measures and of the groups as a row of a long frame.
@@ -246,35 +252,9 @@ class AuditResult(Shown):
         backend
             ``pandas``, ``polars`` or ``pyarrow``.
         """
-        import narwhals as nw
+        from quantifair.frames import figure_frame
 
-        kinds = ("difference", "ratio", "variance")
-        rows: list[tuple[str, str, str, Figure]] = [
-            ("measure", m.name, kind, getattr(m, kind))
-            for m in self.measures.values()
-            for kind in kinds
-        ]
-        rows += [
-            ("group", g.name, name, getattr(g, name))
-            for g in self.groups
-            for name in ("count", "share", *RATES)
-            if getattr(g, name) is not None
-        ]
-        columns: dict[str, list[Any]] = {
-            "scope": [r[0] for r in rows],
-            "name": [r[1] for r in rows],
-            "figure": [r[2] for r in rows],
-            "estimate": [r[3].estimate for r in rows],
-            "low": [r[3].low for r in rows],
-            "high": [r[3].high for r in rows],
-        }
-        if backend not in {"pandas", "polars", "pyarrow"}:
-            raise InputError(
-                f"no backend {backend!r}; {did_you_mean(backend, ['pandas', 'polars', 'pyarrow'])}"
-            )
-        numbers = {"estimate", "low", "high"}
-        schema = {name: nw.Float64() if name in numbers else nw.String() for name in columns}
-        return nw.from_dict(columns, schema, backend=backend).to_native()  # type: ignore[arg-type]
+        return figure_frame(self, backend)
 
     def compare(self, truth: Any, *, group: str | Sequence[str] | None = None) -> Comparison:
         """Set the estimates beside the truth, where somebody knows it.
@@ -319,13 +299,18 @@ class AuditResult(Shown):
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One estimated figure beside the truth."""
+    """One estimated figure beside the truth; of a disparity, both verdicts.
+
+    ``true_verdict`` is what the truth itself would get, with the same margin.
+    """
 
     name: str
     estimate: Figure
     truth: float | None
     error: float | None
     covered: bool | None
+    verdict: Value | None = None
+    true_verdict: Value | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -335,7 +320,7 @@ class Comparison(Shown):
     Attributes
     ----------
     rows
-        Every measure's difference and every group's figures.
+        Every measure's difference, the ratio of selection rates, and every group's figures.
     estimators
         The demographic parity difference by each quantifier.
     """

@@ -43,6 +43,7 @@ def audit_text(result: AuditResult) -> str:
     parts = [
         f"{title}: {result.rows:,} deployment rows, {level} intervals",
         label_text(result),
+        "\n".join(textwrap.fill(one_line(v), _WIDTH) for v in headline_verdicts(result)),
         _measures(result.measures),
         _groups(result.groups),
     ]
@@ -59,6 +60,12 @@ def label_text(result: AuditResult) -> str:
     return "" if label is None else f"label: {label} counts as +"
 
 
+def headline_verdicts(result: AuditResult) -> list[str]:
+    """Return the verdicts on demographic parity in words."""
+    parity = result.demographic_parity
+    return [str(v) for v in (parity.verdict, parity.ratio_verdict) if v is not None]
+
+
 def prevalence_text(result: PrevalenceResult) -> str:
     """Return prevalences as a table."""
     groups = list(result.cells[0].prevalence) if result.cells else []
@@ -72,10 +79,13 @@ def prevalence_text(result: PrevalenceResult) -> str:
 
 def comparison_text(comparison: Comparison) -> str:
     """Return the estimates beside the truth."""
-    rows = [[r.name, *_compared(r), _yes_or_no(r.covered)] for r in comparison.rows]
+    rows = [
+        [r.name, *_compared(r), _yes_or_no(r.covered), r.verdict or "", r.true_verdict or ""]
+        for r in comparison.rows
+    ]
     others = [[ESTIMATORS[r.name], *_compared(r)] for r in comparison.estimators]
     tables = (
-        aligned(["", "estimate", "truth", "error", "in interval"], rows),
+        aligned(["", "estimate", "truth", "error", "in interval", "verdict", "in truth"], rows),
         aligned(["demographic parity difference by", "estimate", "truth", "error"], others),
     )
     return "\n\n".join(tables)
@@ -106,13 +116,14 @@ def _measures(measures: dict[str, MeasureResult]) -> str:
     rows = [
         [
             m.name,
+            m.verdict.value,
             _signed(m.difference) if m.signed else str(m.difference),
             m.direction,
             str(m.ratio),
         ]
         for m in measures.values()
     ]
-    return aligned(["disparity", "difference", "", "ratio (min/max)"], rows)
+    return aligned(["disparity", "verdict", "difference", "", "ratio (min/max)"], rows)
 
 
 def _groups(groups: Sequence[GroupResult]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,6 +77,11 @@ class Trained:
     broken: bool = False
     rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     evidence: Evidence | None = None
+
+    @cached_property
+    def auc(self) -> float:
+        """How well the scores tell the groups apart."""
+        return diagnostics.auc(self.sample)
 
 
 @dataclass(frozen=True)

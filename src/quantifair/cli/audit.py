@@ -18,8 +18,10 @@ from quantifair.cli.options import (
     Json,
     Learner,
     Level,
+    Margin,
     Method,
     Quiet,
+    RatioMargin,
     Replicates,
     Score,
     Seed,
@@ -34,6 +36,7 @@ from quantifair.cli.running import (
     one_or_many,
     run,
     score_columns,
+    write_json,
     writing,
 )
 
@@ -71,6 +74,8 @@ def audit(  # noqa: PLR0913
     level: Level = 0.95,
     interval: Interval = "score",
     target: Target = "rows",
+    margin: Margin = 0.05,
+    ratio_margin: RatioMargin = 0.8,
     replicates: Replicates = 1000,
     seed: Seed = 0,
     truth: Annotated[
@@ -107,6 +112,8 @@ def audit(  # noqa: PLR0913
         level=level,
         interval=interval,
         target=target,
+        margin=margin,
+        ratio_margin=ratio_margin,
         replicates=replicates,
         seed=seed,
     )
@@ -116,9 +123,7 @@ def audit(  # noqa: PLR0913
     call = partial(_measure, table=table, truth=tuple(truth or ()))
     result = run(spec, auxiliary, table, quiet=quiet, call=call)
     typer.echo(str(result))
-    if json is not None:
-        with writing(json):
-            result.to_json(json)
+    write_json(result, json)
     if report is not None:
         with writing(report):
             write(result, report)
@@ -175,9 +180,7 @@ def quantify(  # noqa: PLR0913
     table = open_table(deployment, "deployment")
     result = run(spec, auxiliary, table, quiet=quiet, call=lambda f: f.quantify)
     typer.echo(str(result))
-    if json is not None:
-        with writing(json):
-            result.to_json(json)
+    write_json(result, json)
 
 
 def demo(

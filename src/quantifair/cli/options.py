@@ -32,7 +32,8 @@ Method = Annotated[
     str | None,
     typer.Option(
         "--quantifier",
-        help="cc, pcc, acc, pacc, sld, hdy or mlpe; by default sld, or pcc under covariate shift.",
+        help="cc, pcc, acc, pacc, sld, hdy, eac, kdey, edy, posterior or mlpe; by default sld, "
+        "or pcc under covariate shift.",
     ),
 ]
 Assume = Annotated[
@@ -47,6 +48,12 @@ Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")
 Interval = Annotated[str, typer.Option(help="score, bootstrap or none.")]
 Target = Annotated[
     str, typer.Option(help="What intervals are about: these rows, or the population behind them.")
+]
+Margin = Annotated[
+    float, typer.Option(help="Largest difference of rates that counts as fair: a convention.")
+]
+RatioMargin = Annotated[
+    float, typer.Option(help="Smallest ratio of selection rates that counts as fair.")
 ]
 Replicates = Annotated[int, typer.Option(help="Replicates of bootstrap intervals.")]
 Seed = Annotated[int, typer.Option(help="Seed of folds and replicates.")]

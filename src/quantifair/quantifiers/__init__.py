@@ -4,22 +4,30 @@ from quantifair.errors import InputError, did_you_mean
 from quantifair.quantifiers.adjusted import ACC, PACC
 from quantifair.quantifiers.base import Estimate, Labelled, Quantifier
 from quantifair.quantifiers.counting import CC, PCC
+from quantifair.quantifiers.density import KDEy
+from quantifair.quantifiers.efficient import EAC
 from quantifair.quantifiers.em import SLD
+from quantifair.quantifiers.energy import EDy
 from quantifair.quantifiers.mixture import HDy
+from quantifair.quantifiers.posterior import PosteriorMedian
 from quantifair.quantifiers.prior import MLPE
 
 __all__ = [
     "ACC",
     "ASSUMPTIONS",
     "CC",
+    "EAC",
     "MLPE",
     "PACC",
     "PCC",
     "QUANTIFIERS",
     "SLD",
+    "EDy",
     "Estimate",
     "HDy",
+    "KDEy",
     "Labelled",
+    "PosteriorMedian",
     "Quantifier",
     "named_quantifier",
     "suited_quantifier",
@@ -32,6 +40,10 @@ QUANTIFIERS: dict[str, type[Quantifier]] = {
     "pacc": PACC,
     "sld": SLD,
     "hdy": HDy,
+    "eac": EAC,
+    "kdey": KDEy,
+    "edy": EDy,
+    "posterior": PosteriorMedian,
     "mlpe": MLPE,
 }
 
