@@ -133,6 +133,19 @@ def test_a_batch_of_replicates_is_a_loop_over_them(groups: int) -> None:
         assert calibrated[at] == pytest.approx(alone(scores), abs=1e-9)
 
 
+def test_samples_with_scores_of_their_own_are_a_loop_over_them() -> None:
+    rng = np.random.default_rng(3)
+    drawn = [draw_scores(rng, [0.4, 0.6], 200) for _ in range(3)]
+    samples = np.stack([scores for scores, _ in drawn])
+    counts = np.stack([counted(codes, 2) for _, codes in drawn])
+    together = fit_calibration(samples, counts)
+    applied = together(samples)
+    for k, (scores, known) in enumerate(zip(samples, counts, strict=True)):
+        alone = fit_calibration(scores, known)
+        assert together.slope[k] == pytest.approx(alone.slope, abs=1e-9)
+        assert applied[k] == pytest.approx(alone(scores), abs=1e-9)
+
+
 def test_counts_are_numbers_of_people() -> None:
     rng = np.random.default_rng(5)
     scores, codes = draw_scores(rng, [0.5, 0.5], 200)

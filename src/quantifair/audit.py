@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from quantifair.auxiliary import Auxiliary
     from quantifair.quantifiers import Quantifier
+    from quantifair.stress import Shift, StressResult
+    from quantifair.stress.runner import Progress
     from quantifair.tables import Table
 
 _SEEDS = 2**32
@@ -250,6 +252,63 @@ class Audit:
             return fitted  # what knows the intersections does not know an attribute alone
         return replace(fitted, alone=_alone(fitted))
 
+    def stress(
+        self,
+        auxiliary: Any,
+        *,
+        shifts: Sequence[str | Shift] | None = None,
+        partitions: int = 8,
+        draws: int = 5,
+        progress: Progress | None = None,
+    ) -> StressResult:
+        """Replay shifts on the auxiliary people, to see which estimator to trust.
+
+        The people are split in halves. One half plays the auxiliary table, with this audit's own
+        group classifiers; of the other, deployments are drawn under each shift, without
+        replacement. Their groups are known, so each estimate of the demographic parity difference
+        has an error, and each interval (``score``, whatever ``interval=`` says) holds the truth or
+        misses it.
+
+        Parameters
+        ----------
+        auxiliary
+            As in ``fit``.
+        shifts
+            Names from ``quantifair.stress.SHIFTS``, or shifts from there with strengths of your
+            own; by default all of them.
+        partitions
+            How often people are split in halves.
+        draws
+            Deployments drawn at each strength, in each partition.
+        progress
+            Called with the number of steps done and of all.
+
+        Examples
+        --------
+        >>> from quantifair.datasets import simulate_lender
+        >>> survey = simulate_lender(auxiliary_rows=2000, deployment_rows=10, seed=1).auxiliary
+        >>> audit = Audit(decision="approved", group="gender")
+        >>> result = audit.stress(survey, shifts=["prior"], partitions=2, draws=5)
+        >>> result["prior"].beats_auxiliary
+        True
+        """
+        from quantifair.stress import stress_test
+
+        table = open_table(auxiliary, "auxiliary")
+        read = replace(read_auxiliary(self, table, None), label=None, positive=None)
+        learner = self.learner if self.scores is None else self._score_columns(read)
+        cautions = (*read.cautions, *learner_cautions(self, table.name))
+        return stress_test(
+            self,
+            replace(read, cautions=cautions),
+            _recipe(self, learner, read),
+            where=table.name,
+            shifts=shifts,
+            partitions=partitions,
+            draws=draws,
+            progress=progress,
+        )
+
     def _score_columns(self, read: Auxiliary) -> Any:
         given = {name_of(k): v for k, v in dict(self.scores or {}).items()}
         if sorted(given) != sorted(read.groups):
@@ -262,9 +321,9 @@ class Audit:
         return ScoreColumns([given[g] for g in read.groups])
 
 
-def _trained(audit: Audit, learner: Any, table: Table, read: Auxiliary) -> FittedAudit:
+def _recipe(audit: Audit, learner: Any, read: Auxiliary) -> Recipe:
     meaning = (read.groups, read.favourable, read.positive)
-    recipe = Recipe(
+    return Recipe(
         learner,
         audit.training,
         audit.folds,
@@ -273,7 +332,10 @@ def _trained(audit: Audit, learner: Any, table: Table, read: Auxiliary) -> Fitte
         meaning,
         tested=audit.assume == "prior_shift",
     )
-    cells = train_cells(read, recipe, per_cell=audit.per_cell)
+
+
+def _trained(audit: Audit, learner: Any, table: Table, read: Auxiliary) -> FittedAudit:
+    cells = train_cells(read, _recipe(audit, learner, read), per_cell=audit.per_cell)
     cautions = (*read.cautions, *learner_cautions(audit, table.name))
     return FittedAudit(audit, table, read, cells, cautions)
 

@@ -55,7 +55,7 @@ def fit_calibration(scores: FloatArray, counts: FloatArray) -> Calibration:
     Parameters
     ----------
     scores
-        Score vectors of shape ``(points, groups)``.
+        Score vectors of shape ``(..., points, groups)``.
     counts
         Weight of each group at each point, ``(..., groups, points)``.
 
@@ -64,7 +64,7 @@ def fit_calibration(scores: FloatArray, counts: FloatArray) -> Calibration:
     Alexandari, Kundaje, Shrikumar (2020), Maximum likelihood with bias-corrected calibration is
     hard-to-beat at label shift adaptation, arXiv:1901.06852.
     """
-    groups = scores.shape[1]
+    groups = scores.shape[-1]
     logs = _logs(scores)
     theta = np.zeros((*counts.shape[:-2], groups))
     theta[..., 0] = 1.0
@@ -113,5 +113,5 @@ def _unpacked(theta: FloatArray) -> Calibration:
 
 
 def _logs(scores: FloatArray) -> FloatArray:
-    """Logarithms with the groups in front, shape ``(groups, people)``."""
-    return np.log(np.maximum(np.ascontiguousarray(scores.T), _SMALLEST))
+    """Logarithms with the groups in front, shape ``(..., groups, people)``."""
+    return np.log(np.maximum(np.ascontiguousarray(scores.swapaxes(-1, -2)), _SMALLEST))

@@ -174,7 +174,7 @@ def estimate_cell(
         return CellEstimate(
             np.zeros_like(nothing), 0.0, known, np.zeros_like(draws), cautions=tuple(found)
         )
-    doubts, trusted = _doubts(trained.name, trained.trained, quantifier)
+    doubts, trusted = doubts_about(trained.name, trained.trained, quantifier)
     unanswered = CellEstimate(nothing, sketch.weight, known, draws, cautions=tuple(doubts))
     if not trusted:
         return unanswered
@@ -226,7 +226,7 @@ def _uncertainty(
     return {"moments": moments, "people": people}
 
 
-def _doubts(name: str, trained: Trained, quantifier: Quantifier) -> tuple[list[Caution], bool]:
+def doubts_about(name: str, trained: Trained, quantifier: Quantifier) -> tuple[list[Caution], bool]:
     """Return what is wrong with the scores, and whether the quantifier can do with them.
 
     One that corrects for shift needs scores that differ between the groups, and calibrated ones

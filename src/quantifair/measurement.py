@@ -130,7 +130,7 @@ class Measurement:
             self.found.rows,
             self._warnings(),
             self._settings(),
-            _versions(),
+            versions(),
             self.assumption,
             Comparer.of(self.fitted),
             sensible(self.estimates, self.options, read.groups),
@@ -143,7 +143,7 @@ class Measurement:
             self.found.rows,
             self._warnings(),
             self._settings(),
-            _versions(),
+            versions(),
             self.assumption,
         )
 
@@ -301,6 +301,7 @@ def _named(classifier: Any) -> str:
     return str(getattr(classifier, "__name__", classifier))
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
     names = ("quantifair", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "duckdb")
     return {name: version(name) for name in names}

@@ -50,7 +50,7 @@ def audit_text(result: AuditResult) -> str:
     for name, attribute in result.attributes.items():
         heading = one_line(f"{name} alone")
         parts += [heading, _measures(attribute.measures), _groups(attribute.groups)]
-    parts += [_assumption(result.assumption), _warnings(result.warnings)]
+    parts += [_assumption(result.assumption), warnings_text(result.warnings)]
     return "\n\n".join(p for p in parts if p)
 
 
@@ -73,7 +73,7 @@ def prevalence_text(result: PrevalenceResult) -> str:
         [cell.name, f"{cell.deployment_rows:,}", *_shares(cell, groups)] for cell in result.cells
     ]
     table = aligned(["people", "rows", *groups], rows)
-    parts = (table, _assumption(result.assumption), _warnings(result.warnings))
+    parts = (table, _assumption(result.assumption), warnings_text(result.warnings))
     return "\n\n".join(p for p in parts if p)
 
 
@@ -159,7 +159,8 @@ def _assumption(assumption: Assumption) -> str:
     )
 
 
-def _warnings(warnings: Sequence[Caution]) -> str:
+def warnings_text(warnings: Sequence[Caution]) -> str:
+    """Return what the reader has to know, as a list."""
     if not warnings:
         return ""
     lines = [

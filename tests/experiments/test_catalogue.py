@@ -3,9 +3,9 @@
 import pytest
 
 from quantifair.errors import InputError
-from quantifair.experiments.catalogue import STOPPED, Catalogue, pick
+from quantifair.experiments.catalogue import BEST, STOPPED, Catalogue, pick
 from quantifair.experiments.learners import LEARNERS
-from quantifair.experiments.methods import ABLATION, METHODS
+from quantifair.experiments.methods import ABLATION, CROSSED, METHODS
 from quantifair.experiments.protocols import PROTOCOLS
 
 EVERYTHING = """
@@ -43,7 +43,7 @@ class Coin:
 shuffled, coin = Shuffled(), Coin()
 naive_bayes = Estimator("NB", GaussianNB())
 mine = Method("mine", PCC())
-again = Method("PCC", PCC(), held_out=True)
+again = Method("PCC", PCC(), training="held_out")
 _hidden = Method("hidden", PCC())
 """
 
@@ -57,9 +57,9 @@ def extended(tmp_path):
 def test_it_holds_what_the_paper_uses_and_the_references_classifiers():
     known = Catalogue()
     assert dict(known.protocols) == PROTOCOLS
-    assert list(known.learners) == [*LEARNERS, STOPPED]
+    assert list(known.learners) == [*LEARNERS, STOPPED, BEST]
     assert list(known.auditees) == ["LR", "fair-tree", STOPPED]
-    assert list(known.methods) == list(METHODS | ABLATION)
+    assert list(known.methods) == list(METHODS | ABLATION | CROSSED)
     for names in (known.protocols, known.learners, known.auditees, known.methods):
         assert all(thing.name == name for name, thing in names.items())
 
@@ -74,8 +74,8 @@ def test_a_file_adds_all_that_it_names(extended, tmp_path):
 
 
 def test_a_file_may_replace_what_is_known_and_no_catalogue_but_its_own(extended):
-    assert extended.methods["PCC"].held_out
-    assert not Catalogue().methods["PCC"].held_out
+    assert extended.methods["PCC"].training == "held_out"
+    assert Catalogue().methods["PCC"].training == "whole"
 
 
 def test_files_add_up(extended, tmp_path):

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from quantifair.errors import InputError
 from quantifair.experiments import store
 from quantifair.experiments.commands import experiment_app
+from quantifair.experiments.methods import ABLATION, CROSSED, METHODS
 
 NAMES = ["sample-prev-D3", "sample-prev-D2", "sample-size-D2", "sample-prev-D1", "flip-prev-D1"]
 DOCUMENTED = Path(__file__).parents[2] / "docs" / "experiments.md"
@@ -101,6 +102,20 @@ class TestQuickStudy:
     def test_the_references_deviations_are_an_option(self, quick):
         assert said("tables", quick) != said("tables", quick, "--as-reference")
 
+    def test_a_ladder_is_made_of_several_studies(self, quick, tmp_path):
+        words = ["--crossed", "--dataset", "compas", "--splits", 1, "--repeats", 2, "--jobs", 1]
+        said("run", tmp_path / "own", "--protocol", NAMES[0], *words)
+        out, figure = tmp_path / "units.parquet", tmp_path / "ladder.svg"
+        printed = said("ladder", quick, tmp_path / "own", "--out", out, "--figure", figure)
+        assert re.findall("^(.*-D.)$", printed, flags=re.MULTILINE) == NAMES
+        shifted = printed.split(NAMES[1])[0]
+        for name in ("SLD(LR)", "MLPE", "PACC-x(LR)", "SLD-x(LR)"):
+            assert f"| {name} | 0." in shifted
+        assert "95% intervals" in printed
+        assert f"| {NAMES[0]} | COMPAS | LR | 1 | 44 | " in printed
+        assert len(pd.read_parquet(out)) == 5 * 7 + 5
+        assert figure.read_text().startswith("<?xml")
+
     def test_the_papers_order_of_methods_shows_in_seconds(self, quick):
         """Under shift, SLD and PACC beat CC and PCC."""
         rows = rows_of(said("tables", quick, "--form", "csv").split("\n\n")[1])
@@ -130,9 +145,8 @@ def test_list_names_everything_and_what_a_file_adds(tmp_path):
     for words, more in (([], ""), (["--with", tmp_path / "mine.py"], ", small_D3")):
         lines = said("list", *words).splitlines()
         assert lines[0] == f"protocols            {', '.join(NAMES)}{more}"
-        assert lines[1].endswith("CC, PCC, ACC, PACC, SLD, HDy, MLPE, PCC-nosD2, "
-                                 "SLD-nosD2, PACC-nosD2")  # fmt: skip
-        assert lines[2] == "learners             LR, SVM, LR-100"
+        assert lines[1] == f"methods              {', '.join(METHODS | ABLATION | CROSSED)}"
+        assert lines[2] == "learners             LR, SVM, LR-100, best"
         assert lines[3] == "audited classifiers  LR, fair-tree, LR-100"
 
 

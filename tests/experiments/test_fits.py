@@ -54,10 +54,14 @@ def same_people(one, other):
 def test_trials_that_share_a_sample_share_its_fits(cells, protocol, samples):
     fits, learner = fitted(cells, usable(cells, protocol))
     assert len(fits.samples) == len(fits.held) == samples
-    (whole, _), (split, near) = learner.asked
-    assert len(whole) <= samples
+    assert learner.asked == []
+    assert fits.split is fits.split
+    assert fits.crossed is fits.crossed
+    (whole, _), (split, near), (folds, _) = learner.asked
+    assert len(whole) == len(fits.people) <= samples
     assert len(split) == samples
     assert near is not None
+    assert len(folds) == 5 * len(whole)
 
 
 @pytest.mark.parametrize("protocol", ["sample-prev-D3", "sample-prev-D2", "sample-size-D2"])
@@ -65,13 +69,14 @@ def test_trials_that_share_a_sample_share_its_fits(cells, protocol, samples):
 def test_each_cell_of_each_trial_finds_its_people(cells, protocol, pooled):
     trials = usable(cells, protocol)
     fits, learner = fitted(cells, trials, pooled=pooled)
+    assert fits.split
     whole, split = learner.asked[0][0], learner.asked[1][0]
     assert fits.sample_of.shape == (len(trials), 3 if pooled else 2)
     for trial, at in zip(trials, fits.sample_of, strict=True):
         wanted = [*trial.auxiliary, np.concatenate(trial.auxiliary)][: len(at)]
         for rows, sample in zip(wanted, at, strict=True):
             assert same_people(fits.samples[sample], rows)
-            assert same_people(whole[fits.whole_of[sample]], rows)
+            assert same_people(whole[fits.people_of[sample]], rows)
             assert same_people(np.concatenate([split[sample], fits.held[sample]]), rows)
 
 
@@ -81,9 +86,10 @@ def test_samples_of_the_same_people_share_the_fit_on_all_but_not_the_split(cells
               for k, r in enumerate([rows[0], rows[0][::-1]])]  # fmt: skip
     fits, learner = fitted(cells, trials)
     assert len(fits.samples) == 3
+    assert fits.whole
     assert len(learner.asked[0][0]) == 2
     one, other = fits.sample_of[:, 0]
-    assert fits.whole_of[one] == fits.whole_of[other]
+    assert fits.people_of[one] == fits.people_of[other]
     assert not same_people(fits.held[one], fits.held[other])
 
 

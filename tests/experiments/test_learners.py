@@ -48,11 +48,12 @@ def test_the_papers_learners_have_its_names():
     assert [learner.name for learner in LEARNERS.values()] == ["LR", "SVM"]
 
 
-def test_logistic_regression_is_scikit_learns_converged(part):
+@pytest.mark.parametrize("strength", [1.0, 0.01])
+def test_logistic_regression_is_scikit_learns_converged(part, strength):
     samples = samples_of(part)
-    found = Logistic().fit(part.features, part.group, samples)
+    found = Logistic(strength=strength).fit(part.features, part.group, samples)
     for model, rows in enumerate(samples):
-        oracle = LogisticRegression(tol=1e-10, max_iter=10_000)
+        oracle = LogisticRegression(C=strength, tol=1e-10, max_iter=10_000)
         oracle.fit(part.features[rows], part.group[rows])
         scores = found.scores(part.features, np.array([model]))[0]
         assert np.abs(scores - oracle.predict_proba(part.features)[:, 1]).max() < 1e-4

@@ -3,7 +3,7 @@
 import pytest
 
 from quantifair.errors import InputError
-from quantifair.experiments.methods import ABLATION, METHODS, Method
+from quantifair.experiments.methods import ABLATION, CROSSED, LADDER, METHODS, Method
 from quantifair.quantifiers import CC, PCC
 
 
@@ -18,7 +18,7 @@ def test_seven_methods_in_the_papers_order():
 
 
 def test_acc_pacc_and_hdy_hold_out_40_of_100_people():
-    assert names(lambda m: m.held_out) == ["ACC", "PACC", "HDy"]
+    assert names(lambda m: m.training == "held_out") == ["ACC", "PACC", "HDy"]
 
 
 def test_cc_and_acc_count_decisions():
@@ -52,7 +52,19 @@ def test_the_ablation_has_three_methods_with_and_without_cells():
         assert ABLATION[name] == METHODS[name]
         assert pooled.pooled
         assert pooled.quantifier is METHODS[name].quantifier
-        assert pooled.held_out == METHODS[name].held_out
+        assert pooled.training == METHODS[name].training
+
+
+def test_the_ladder_is_the_papers_methods_and_cross_fitted_ones():
+    assert list(LADDER) == [*METHODS, *CROSSED]
+    assert {m.training for m in CROSSED.values()} == {"folds"}
+    assert CROSSED["SLD-x"].quantifier.converged
+    assert not any(m.hard or m.labels or m.pooled for m in CROSSED.values())
+
+
+def test_another_training_is_refused():
+    with pytest.raises(InputError, match="no training 'fold'; did you mean 'folds'"):
+        Method("SLD", PCC(), training="fold")
 
 
 @pytest.mark.parametrize("name", ["size", "true", "prior", "f1:mine", "lost:CC", ""])

@@ -2,20 +2,24 @@
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score
 from tests.experiments import small
+from tests.experiments.test_folds import by_the_package
 
 from quantifair.errors import NotIdentifiedError
 from quantifair.experiments import runner
 from quantifair.experiments.auditees import AUDITEES
+from quantifair.experiments.folds import Folds
 from quantifair.experiments.learners import LEARNERS, Estimator, Logistic
-from quantifair.experiments.methods import ABLATION, METHODS, Method
+from quantifair.experiments.methods import ABLATION, CROSSED, LADDER, METHODS, Method
 from quantifair.experiments.parts import parts_of
 from quantifair.experiments.protocols import PROTOCOLS, Protocol, Trial
 from quantifair.experiments.runner import Design, run_unit
@@ -82,8 +86,10 @@ def one_by_one(parts, kept, method, t, cell):
     """A method's prevalence of one cell, accuracy and F1, with nothing shared."""
     trial, known = kept.trials[t], parts.auxiliary
     rows = np.concatenate(trial.auxiliary) if method.pooled else trial.auxiliary[cell]
-    held = kept.fits.held[kept.fits.sample_of[t, 2 if method.pooled else cell]]
-    trained_on, learned_on = (without(rows, held), held) if method.held_out else (rows, rows)
+    trained_on, learned_on = rows, rows
+    if method.training == "held_out":
+        learned_on = kept.fits.held[kept.fits.sample_of[t, 2 if method.pooled else cell]]
+        trained_on = without(rows, learned_on)
     model = clone(EXACT.estimator).fit(known.features[trained_on], known.group[trained_on])
 
     def score(part, at):
@@ -129,6 +135,51 @@ def test_every_method_is_what_it_is_alone(compas, protocol, learner, fitted):
                 slack = tolerance + (step if learner is not EXACT else 0)
                 assert found == pytest.approx(alone, abs=slack), (method.name, cell)
                 assert table[f"lost:{method.name}:{cell}"][usable[t]] == lost
+
+
+def as_the_package_has_it(parts, kept, method, t, cell):
+    """A cross-fitted method's prevalence of one cell, from the package's own training."""
+    rows = kept.fits.people[kept.fits.people_of[kept.fits.sample_of[t, cell]]]
+    (fold,) = Folds.deal([rows], parts.auxiliary.group).fold
+    trained = by_the_package(parts.auxiliary, rows, fold)
+    people = parts.deployment.features[kept.trials[t].deployment[cell]]
+    scores = trained.scorer(pd.DataFrame(people).add_prefix("x"))
+    quantifier = clone(method.quantifier)
+    try:
+        quantifier.fit(trained.sample.scores, trained.sample.codes)
+        found, lost = quantifier.predict(scores)[1], 0.0
+    except NotIdentifiedError:
+        found, lost = scores[:, 1].mean(), 1.0
+    if trained.broken and quantifier.adjusts and quantifier.uses_posteriors:
+        found, lost = scores[:, 1].mean(), 1.0
+    return found, lost
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_cross_fitted_methods_are_what_the_package_does(compas, protocol, fitted):
+    parts = parts_of(compas, 0, "ABC")
+    table = run(parts, design(protocol, CROSSED.values()))
+    usable = np.flatnonzero(table["problem"] == "")
+    for t in np.linspace(0, len(usable) - 1, 2).astype(int):
+        for method in CROSSED.values():
+            for cell in (0, 1):
+                found = table[f"{method.name}:{cell}"][usable[t]]
+                alone, lost = as_the_package_has_it(parts, fitted, method, t, cell)
+                assert found == pytest.approx(alone, abs=1e-6), (method.name, cell)
+                assert table[f"lost:{method.name}:{cell}"][usable[t]] == lost
+
+
+def test_what_needs_probabilities_has_no_answer_where_the_classifier_is_broken():
+    """Its count stands; what only needs scores that differ answers."""
+    parts = small.parts()
+    noise = np.random.default_rng(0).normal(size=(len(parts.auxiliary), 60))
+    guessing = parts._replace(auxiliary=replace(parts.auxiliary, features=noise),
+                              deployment=replace(parts.deployment, features=noise))  # fmt: skip
+    trial = made_up(guessing, 30, 30)
+    table = run(guessing, design(Given(trial), CROSSED.values(), auditee=ByLabel()))
+    assert table["lost:SLD-x:1"].tolist() == [1.0]
+    assert table["SLD-x:1"] == pytest.approx(table["PCC-x:1"])
+    assert table["lost:PCC-x:1"] == table["lost:PACC-x:1"] == 0.0
 
 
 def test_people_are_classified_as_one_by_one(compas, fitted):
@@ -208,6 +259,18 @@ def test_a_trial_with_nobody_to_quantify_is_refused():
     assert table["problem"].tolist() == ["nobody in a deployment cell", ""]
 
 
+def test_a_trial_with_one_person_alone_of_a_group_in_a_cell_is_refused():
+    """Who is in no other fold can't be learned from."""
+    parts = small.parts()
+    good = made_up(parts)
+    person = np.flatnonzero(parts.auxiliary.group == 1)[:1]
+    others = np.flatnonzero(parts.auxiliary.group == 0)[:20]
+    cells = (good.auxiliary[0], np.r_[np.repeat(person, 9), others])
+    table = run(parts, design(Given(good, good._replace(auxiliary=cells))))
+    refusal = "one person alone is all of a group in an auxiliary cell"
+    assert table["problem"].tolist() == ["", refusal]
+
+
 def test_where_every_trial_is_refused_there_is_a_table_without_estimates():
     parts = small.parts()
     table = run(parts, design(Given(made_up(parts, 4))))
@@ -247,8 +310,8 @@ def assert_same(one, other, columns=None):
 
 def test_methods_do_not_see_each_other():
     parts = small.parts()
-    every = run(parts, design("sample-prev-D2", METHODS.values(), learner=Logistic()))
-    for method in METHODS.values():
+    every = run(parts, design("sample-prev-D2", LADDER.values(), learner=Logistic()))
+    for method in LADDER.values():
         alone = run(parts, design("sample-prev-D2", [method], learner=Logistic()))
         assert_same(alone, every)
 
@@ -308,9 +371,9 @@ class Same:
 @pytest.mark.parametrize(
     ("method", "count"),
     [
-        (Method("ACC", ACC(), held_out=True, hard=True), 0.0),
-        (Method("PACC", PACC(), held_out=True), 0.3),
-        (Method("HDy", HDy(), held_out=True), 0.3),
+        (Method("ACC", ACC(), training="held_out", hard=True), 0.0),
+        (Method("PACC", PACC(), training="held_out"), 0.3),
+        (Method("HDy", HDy(), training="held_out"), 0.3),
     ],
     ids=lambda v: getattr(v, "name", ""),
 )

@@ -136,7 +136,7 @@ def test_learners_see_the_same_trials(tmp_path):
 def test_results_are_those_of_the_splits(unbroken):
     found = store.read(unbroken)
     splits = found[["partition", "roles"]].drop_duplicates().to_numpy().tolist()
-    assert splits == [[0, "ABC"], [0, "ACB"], [0, "BAC"]]
+    assert splits == [[0, "ABC"], [1, "ABC"], [2, "ABC"]]
     assert found.groupby("protocol").size().to_dict() == {
         "sample-prev-D3": 3 * 22,
         "sample-size-D2": 3 * 5,
@@ -163,8 +163,13 @@ def test_thirty_splits_of_five_partitions_in_six_roles():
     units = list(Study(protocols=("sample-prev-D3",)).units("compas"))
     assert len({(unit.partition, unit.roles) for unit in units}) == len(units) == 30
     assert units[0] == Unit("compas", "LR", "sample-prev-D3", 0, "ABC")
-    six = list(Study(splits=6, protocols=("sample-prev-D3",)).units("compas"))
-    assert [unit.partition for unit in six] == [0] * 6
+
+
+def test_few_splits_are_of_many_partitions():
+    """The partitions are what is independent."""
+    seven = list(Study(splits=7, protocols=("sample-prev-D3",)).units("compas"))
+    assert [unit.partition for unit in seven] == [0, 1, 2, 3, 4, 0, 1]
+    assert [unit.roles for unit in seven] == ["ABC"] * 5 + ["ACB"] * 2
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from quantifair.errors import InputError, did_you_mean
 from quantifair.experiments.auditees import AUDITEES, Auditee, EstimatorAuditee
-from quantifair.experiments.learners import LEARNERS, Estimator, Learner
-from quantifair.experiments.methods import ABLATION, METHODS, Method
+from quantifair.experiments.choice import Chosen
+from quantifair.experiments.learners import LEARNERS, Estimator, Learner, Logistic
+from quantifair.experiments.methods import ABLATION, CROSSED, METHODS, Method
 from quantifair.experiments.protocols import PROTOCOLS, Protocol
+from quantifair.experiments.splines import Splines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,10 +25,38 @@ STOPPED = "LR-100"
 """Logistic regression stopped after scikit-learn's hundred steps, as in the reference."""
 
 
+BEST = "best"
+"""Chosen in each sample by scores of unseen people, as the package's own ``best``."""
+
+
 def _learners() -> dict[str, Learner]:
     from sklearn.linear_model import LogisticRegression
 
-    return {**LEARNERS, STOPPED: Estimator(STOPPED, LogisticRegression())}
+    stopped = Estimator(STOPPED, LogisticRegression())
+    return {**LEARNERS, STOPPED: stopped, BEST: best()}
+
+
+def best() -> Chosen:
+    """Return the learner that chooses among what the package's own ``best`` tries."""
+    lines = tuple(Logistic(f"LR, C={c:g}", strength=c) for c in (1.0, 0.1, 0.01, 0.001))
+    small = boosting("boosting")
+    large = boosting("boosting, larger", max_leaf_nodes=16, learning_rate=0.1, max_features=0.5)
+    return Chosen(BEST, lines, (Splines(), small, large))
+
+
+def boosting(name: str, **options: Any) -> Estimator:
+    """Return small gradient boosting, with other options where they are given."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    trees = HistGradientBoostingClassifier(
+        max_iter=100,
+        learning_rate=0.05,
+        max_leaf_nodes=8,
+        l2_regularization=10.0,
+        early_stopping=False,
+        random_state=0,
+    )
+    return Estimator(name, trees.set_params(**options))
 
 
 def _auditees() -> dict[str, Auditee]:
@@ -51,7 +81,7 @@ class Catalogue:
     protocols: Mapping[str, Protocol] = field(default_factory=lambda: PROTOCOLS)
     learners: Mapping[str, Learner] = field(default_factory=_learners)
     auditees: Mapping[str, Auditee] = field(default_factory=_auditees)
-    methods: Mapping[str, Method] = field(default_factory=lambda: METHODS | ABLATION)
+    methods: Mapping[str, Method] = field(default_factory=lambda: METHODS | ABLATION | CROSSED)
     files: tuple[Path, ...] = ()
 
     def extended(self, path: Path) -> Catalogue:

@@ -1,4 +1,4 @@
-"""The commands ``quantifair experiment list | run | tables | figures | coverage | assumption``."""
+"""The commands ``quantifair experiment list | run | tables | figures | ladder | coverage | ...``."""
 
 from __future__ import annotations
 
@@ -54,6 +54,12 @@ def run(  # noqa: PLR0913
     ablation: Annotated[
         bool, typer.Option("--ablation", help="PCC, SLD and PACC, with and without cells.")
     ] = False,
+    crossed: Annotated[
+        bool, typer.Option("--crossed", help="Methods as the package runs them: cross-fitted.")
+    ] = False,
+    ladder: Annotated[
+        bool, typer.Option("--ladder", help="The paper's seven, and the cross-fitted ones.")
+    ] = False,
     auditee: Annotated[str, typer.Option(help="The audited classifier: LR or fair-tree.")] = "LR",
     splits: Annotated[int, typer.Option(help="How many of the 30 splits.")] = 30,
     repeats: Annotated[int, typer.Option(help="Samplings for each swept value.")] = 10,
@@ -70,14 +76,16 @@ def run(  # noqa: PLR0913
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Run experiments, or what is left of them."""
-    from quantifair.experiments.methods import ABLATION
+    from quantifair.experiments.methods import ABLATION, CROSSED, LADDER
     from quantifair.experiments.study import Study, run_study
 
+    families = ((ABLATION, ablation), (LADDER, ladder), (CROSSED, crossed))
+    named = [name for family, wanted in families if wanted for name in family] + (method or [])
     chosen = {
         "datasets": dataset,
         "learners": learner,
         "protocols": protocol,
-        "methods": list(ABLATION) if ablation and not method else method,
+        "methods": dict.fromkeys(named),
     }
     study = Study(
         **{name: tuple(given) for name, given in chosen.items() if given},
@@ -155,6 +163,32 @@ def figures(
     for name, figure in drawn.items():
         save(figure, out / f"{name}.{form}")
     typer.echo(f"{len(drawn)} figures in {out}")
+
+
+@experiment_app.command()
+def ladder(
+    *,
+    results: Annotated[list[Path], typer.Argument(help="Folders that `run` wrote.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Parquet file to write each unit's errors to.")
+    ] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw an .svg or .pdf as well.")] = None,
+) -> None:
+    """Compare methods and learners split by split, and show how often intervals hold the truth."""
+    from quantifair.experiments import ladder as study
+    from quantifair.experiments import ladder_report as report
+    from quantifair.experiments.figures import save
+
+    units = study.units_of(results)
+    found, covered = study.ladder(units), study.coverage(units)
+    for protocol, text in report.ladder_tables(found).items():
+        typer.echo(f"{protocol}\n\n{text}\n")
+    if len(covered):
+        typer.echo(f"95% intervals\n\n{report.coverage_table(covered)}\n")
+    if out is not None:
+        units.to_parquet(out, compression="zstd", index=False)
+    if figure is not None:
+        save(report.ladder_figure(found), figure)
 
 
 @experiment_app.command()

@@ -5,25 +5,30 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 
+from quantifair.experiments.folds import two_sided
 from quantifair.quantifiers import Labelled
 from quantifair.sketch import Points
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from quantifair.experiments.fits import Fits
-    from quantifair.experiments.methods import Method
+    from quantifair.experiments.methods import Method, Training
     from quantifair.experiments.parts import Part
 
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
+    BoolArray = NDArray[np.bool_]
+    Score = Callable[[FloatArray, IntArray], NDArray[Any]]
+
+T = TypeVar("T", bound=np.generic)
 
 
 class Seen(NamedTuple):
@@ -32,13 +37,17 @@ class Seen(NamedTuple):
     Attributes
     ----------
     auxiliary
-        Scores and groups of the people that quantifiers learn from.
+        Scores and groups of the people that quantifiers learn from; where all trials share them,
+        once for all.
     deployment
         Scores of the people to be quantified.
+    broken
+        Where the scores are no probabilities, and calibration could not make them so.
     """
 
     auxiliary: Labelled
     deployment: Points
+    broken: BoolArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,26 +76,49 @@ class Block:
     def _asked(self) -> tuple[IntArray, FloatArray]:
         return _padded(self.rows)
 
-    def seen(self, *, held_out: bool, hard: bool) -> Seen:
-        """Return scores, or decisions as scores of 0 and 1."""
-        fits, kind = self.fits, (held_out, hard)
-        models = self.samples if held_out else fits.whole_of[self.samples]
+    def seen(self, *, training: Training, hard: bool) -> Seen:
+        """Return scores, or decisions as scores of 0 and 1; each kind is made once."""
+        if (training, hard) not in self._seen:
+            self._seen[training, hard] = self._make(training, hard=hard)
+        return self._seen[training, hard]
+
+    @cached_property
+    def _seen(self) -> dict[tuple[str, bool], Seen]:
+        return {}
+
+    def _make(self, training: Training, *, hard: bool) -> Seen:
+        alike = bool((self.samples == self.samples[0]).all())
+        learned = self.samples[:1] if alike else self.samples
+        if training == "folds":
+            return self._crossed(learned, hard=hard)
+        fits, held_out = self.fits, training == "held_out"
+        models = np.arange(len(fits.samples)) if held_out else fits.people_of
         classifiers = fits.split if held_out else fits.whole
         rows = fits.held if held_out else fits.samples
-        known, present = _padded([rows[s] for s in self.samples])
-        distinct, which = np.unique(models, return_inverse=True)
-        score = classifiers.decisions if kind[1] else classifiers.scores
+        known, present = _padded([rows[s] for s in learned])
+        score = classifiers.decisions if hard else classifiers.scores
+        labelled = self._labelled(
+            known, present, _gathered(score, self.auxiliary, models[learned], known)
+        )
+        asked, weights = self._asked
+        scores = _gathered(score, self.deployment, models[self.samples], asked)
+        return Seen(labelled, Points(two_sided(scores), weights), np.zeros(len(asked), np.bool_))
 
-        def gather(part: Part, at: IntArray) -> FloatArray:
-            second = np.asarray(score(part.features, distinct), dtype=np.float64)
-            picked = second[which[:, None], at]
-            return np.stack([1 - picked, picked], axis=-1)
+    def _crossed(self, learned: IntArray, *, hard: bool) -> Seen:
+        crossed, of = self.fits.crossed, self.fits.people_of
+        known, present = _padded([self.fits.people[p] for p in of[learned]])
+        honest = _padded([crossed.known[p] for p in of[learned]])[0]
+        asked, weights = self._asked
+        scores = _gathered(crossed.scores, self.deployment, of[self.samples], asked)
+        if hard:
+            honest, scores = (np.asarray(s > 0.5, dtype=np.float64) for s in (honest, scores))
+        labelled = self._labelled(known, present, honest)
+        return Seen(labelled, Points(two_sided(scores), weights), crossed.broken[of[self.samples]])
 
+    def _labelled(self, known: IntArray, present: FloatArray, second: FloatArray) -> Labelled:
         groups = self.auxiliary.group[known]
         counts = np.stack([(groups == g) * present for g in (0, 1)], axis=-2)
-        labelled = Labelled(Points(gather(self.auxiliary, known), present), counts)
-        asked, weights = self._asked
-        return Seen(labelled, Points(gather(self.deployment, asked), weights))
+        return Labelled(Points(two_sided(second), present), counts)
 
     @property
     def groups(self) -> IntArray:
@@ -97,15 +129,20 @@ class Block:
 def prevalences(method: Method, seen: Seen) -> tuple[FloatArray, FloatArray]:
     """Return the prevalence of the group 1 in each trial, and where it was not identified.
 
-    There, as in the reference implementation, the classifier's own count stands.
+    There, as in the reference implementation, the classifier's own count stands. So it does where
+    the scores are no probabilities and the method needs them to be; ``Audit`` refuses to answer.
     """
     quantifier = clone(method.quantifier).fit_labelled(seen.auxiliary)
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
         # Stopping SLD early is what the paper does.
         warnings.simplefilter("ignore", RuntimeWarning)
         raw = quantifier.solve(seen.deployment)
+        # What reads the auxiliary people alone says it once where all trials share them.
+        raw = np.broadcast_to(raw, (*seen.deployment.weights.shape[:-1], raw.shape[-1]))
         found = quantifier.project(raw)[..., 1]
     lost = ~np.isfinite(raw).all(axis=-1)
+    if quantifier.adjusts and quantifier.uses_posteriors:
+        lost |= seen.broken
     points = seen.deployment
     counted = np.einsum("tn,tn->t", points.weights, points.scores[..., 1])
     return np.where(lost, counted / points.weights.sum(axis=-1), found), lost
@@ -138,9 +175,16 @@ def _corrected_decisions(seen: Seen, prevalence: FloatArray) -> FloatArray:
     return np.asarray(inside > outside, dtype=np.float64)
 
 
-def _padded(rows: Sequence[IntArray]) -> tuple[IntArray, FloatArray]:
-    """Stack rows of unlike number; what fills up has weight zero."""
-    found = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+def _gathered(score: Score, part: Part, models: IntArray, at: IntArray) -> FloatArray:
+    """Score some rows of a part for each trial, by the trial's own classifier."""
+    distinct, which = np.unique(models, return_inverse=True)
+    second = np.asarray(score(part.features, distinct), dtype=np.float64)
+    return np.asarray(second[which[:, None], at])
+
+
+def _padded(rows: Sequence[NDArray[T]]) -> tuple[NDArray[T], FloatArray]:
+    """Stack arrays of unlike length; what fills up has weight zero."""
+    found = np.zeros((len(rows), max(map(len, rows))), dtype=rows[0].dtype)
     weights = np.zeros(found.shape)
     for i, r in enumerate(rows):
         found[i, : len(r)] = r

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from quantifair.experiments.choice import cross_fit
+from quantifair.experiments.folds import CrossFitted, Folds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,31 +27,66 @@ _TRAINED_ON = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """Group classifiers of the cells of many trials.
+    """Group classifiers of the cells of many trials, fitted when they are asked for.
 
     Attributes
     ----------
+    part
+        The auxiliary part.
+    learner
+        Of the group classifiers.
     samples
         Distinct auxiliary samples: rows in random order.
-    held
-        The 40% of each that the classifiers of 60% have not seen.
     sample_of
         The sample of each trial and cell, shape ``(trials, cells)``; the third cell, where there
         is one, is both together.
-    whole
-        Classifiers fitted on whole samples.
-    whole_of
-        The one of ``whole`` for each sample: samples of the same rows share one.
-    split
-        Classifiers fitted on 60%, one for each sample.
     """
 
+    part: Part
+    learner: Learner
     samples: list[IntArray]
-    held: list[IntArray]
     sample_of: IntArray
-    whole: Classifiers
-    whole_of: IntArray
-    split: Classifiers
+
+    @cached_property
+    def people_of(self) -> IntArray:
+        """For each sample, which of ``people`` are its rows: samples of the same share them."""
+        keys = {rows: i for i, rows in enumerate(dict.fromkeys(map(_content, self.samples)))}
+        return np.array([keys[_content(rows)] for rows in self.samples])
+
+    @cached_property
+    def people(self) -> list[IntArray]:
+        """The samples that are not of the same rows as an earlier one."""
+        first = np.unique(self.people_of, return_index=True)[1]
+        return [self.samples[i] for i in first]
+
+    @cached_property
+    def whole(self) -> Classifiers:
+        """Classifiers fitted on all rows, one for each of ``people``."""
+        return self.learner.fit(self.part.features, self.part.group, self.people)
+
+    @cached_property
+    def split(self) -> Classifiers:
+        """Classifiers fitted on 60%, one for each sample."""
+        train = [rows for rows, _ in self._halves]
+        near = self.whole.select(self.people_of)
+        return self.learner.fit(self.part.features, self.part.group, train, near=near)
+
+    @cached_property
+    def held(self) -> list[IntArray]:
+        """The 40% of each sample that the classifiers of 60% have not seen."""
+        return [rest for _, rest in self._halves]
+
+    @cached_property
+    def crossed(self) -> CrossFitted:
+        """Scores by classifiers fitted without a fold, five for each of ``people``."""
+        features, groups = self.part.features, self.part.group
+        folds = Folds.deal(self.people, groups)
+        fitted = cross_fit(self.learner, features, groups, folds)
+        return CrossFitted.of(fitted, folds, features, groups)
+
+    @cached_property
+    def _halves(self) -> list[tuple[IntArray, IntArray]]:
+        return [_split(rows, self.part.group) for rows in self.samples]
 
 
 def fit_cells(
@@ -58,7 +97,7 @@ def fit_cells(
     pooled: bool,
     rng: np.random.Generator,
 ) -> Fits:
-    """Fit what the trials need, each once.
+    """Find the distinct samples of the trials, on each of which a classifier is fitted once.
 
     Parameters
     ----------
@@ -74,16 +113,7 @@ def fit_cells(
         Orders the samples and so splits them.
     """
     samples, sample_of = _distinct_samples(trials, pooled=pooled)
-    samples = [rng.permutation(rows) for rows in samples]
-    keys = {rows: i for i, rows in enumerate(dict.fromkeys(map(_content, samples)))}
-    whole_of = np.array([keys[_content(rows)] for rows in samples])
-    first = np.unique(whole_of, return_index=True)[1]
-    whole = learner.fit(part.features, part.group, [samples[i] for i in first])
-    halves = [_split(rows, part.group) for rows in samples]
-    train, near = [rows for rows, _ in halves], whole.select(whole_of)
-    split = learner.fit(part.features, part.group, train, near=near)
-    held = [rest for _, rest in halves]
-    return Fits(samples, held, sample_of, whole, whole_of, split)
+    return Fits(part, learner, [rng.permutation(rows) for rows in samples], sample_of)
 
 
 def _content(rows: IntArray) -> bytes:

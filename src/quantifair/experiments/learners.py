@@ -105,9 +105,18 @@ class LogisticClassifiers:
 
 @dataclass(frozen=True)
 class Logistic:
-    """``LogisticRegression()`` of scikit-learn, converged."""
+    """``LogisticRegression()`` of scikit-learn, converged.
+
+    Attributes
+    ----------
+    name
+        What tables call it.
+    strength
+        Its C; less regularises more.
+    """
 
     name: str = "LR"
+    strength: float = 1.0
 
     def fit(
         self,
@@ -120,8 +129,9 @@ class Logistic:
         """Fit all at once."""
         start = near.coef if isinstance(near, LogisticClassifiers) else None
         problems = [Problem(rows) for rows in samples]
+        penalty = 1 / self.strength
         return LogisticClassifiers(
-            fit_linear(features, groups, problems, loss=LOGISTIC, start=start)
+            fit_linear(features, groups, problems, loss=LOGISTIC, penalty=penalty, start=start)
         )
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quantifair.experiments.estimates import Block, Seen, classification, prevalences
+from quantifair.experiments.estimates import Block, classification, prevalences
 from quantifair.experiments.fits import Fits, fit_cells
+from quantifair.experiments.intervals import intervals
 from quantifair.experiments.protocols import Cells
 from quantifair.experiments.protocols.base import share
 
@@ -96,6 +97,9 @@ def _problem(part: Part, trial: Trial) -> str:
     counts = [np.bincount(part.group[rows], minlength=2) for rows in trial.auxiliary]
     if min(c.min() for c in counts) < FEWEST:
         return f"fewer than {FEWEST} of a group in an auxiliary cell"
+    members = (rows[part.group[rows] == g] for rows in trial.auxiliary for g in (0, 1))
+    if any((people == people[0]).all() for people in members):
+        return "one person alone is all of a group in an auxiliary cell"
     if not all(len(rows) for rows in trial.deployment):
         return "nobody in a deployment cell"
     return ""
@@ -110,40 +114,48 @@ def _estimated(
     fits = fit_cells(parts.auxiliary, trials, design.learner, pooled=pooled, rng=rng)
     columns: dict[str, list[FloatArray]] = {}
     for some in _blocks(trials, parts):
-        for cell in (0, 1):
-            rows = [trials[t].deployment[cell] for t in some]
-            for name, values in _of_cell(parts, design, fits, some, rows, cell).items():
-                columns.setdefault(f"{name}:{cell}", []).append(values)
+        found = _of_block(parts, [trials[t] for t in some], fits, fits.sample_of[some], design)
+        for name, values in found.items():
+            columns.setdefault(name, []).append(values)
     return {name: np.concatenate(values) for name, values in columns.items()}
 
 
-def _of_cell(
-    parts: Parts,
-    design: Design,
-    fits: Fits,
-    some: IntArray,
-    rows: Sequence[IntArray],
-    cell: int,
+def _of_block(
+    parts: Parts, trials: Sequence[Trial], fits: Fits, samples: IntArray, design: Design
 ) -> dict[str, FloatArray]:
-    """Estimates of one cell in some trials, and how well its people were classified."""
+    """Estimates of both cells in some trials, and intervals of the disparity."""
     found: dict[str, FloatArray] = {}
-    cache: dict[tuple[bool, bool, bool], Seen] = {}
-    for method in design.methods:
-        place = 2 if method.pooled else cell
-        block = Block(fits, fits.sample_of[some, place], parts.auxiliary, parts.deployment, rows)
-        kind = (method.pooled, method.held_out, method.hard)
-        if kind not in cache:
-            cache[kind] = block.seen(held_out=method.held_out, hard=method.hard)
-        seen = cache[kind]
-        estimate, lost = prevalences(method, seen)
-        found[method.name], found[f"lost:{method.name}"] = estimate, lost.astype(np.float64)
-        if method.labels:
-            judged = classification(method, seen, estimate, block.groups)
-            found[f"accuracy:{method.name}"], found[f"f1:{method.name}"] = judged
+    own: list[Block] = []
+    for cell in (0, 1):
+        rows = [trial.deployment[cell] for trial in trials]
+        blocks = {
+            pooled: Block(fits, samples[:, place], parts.auxiliary, parts.deployment, rows)
+            for pooled, place in ((False, cell), (True, samples.shape[1] - 1))
+        }
+        own.append(blocks[False])
+        for method in design.methods:
+            estimates = _of_cell(method, blocks[method.pooled])
+            found |= {f"{name}:{cell}": values for name, values in estimates.items()}
+    for method in (m for m in design.methods if m.interval):
+        ends = intervals(own, [found[f"{method.name}:{cell}"] for cell in (0, 1)])
+        found[f"low:{method.name}"], found[f"high:{method.name}"] = ends
+    return found
+
+
+def _of_cell(method: Method, block: Block) -> dict[str, FloatArray]:
+    """Estimates of one cell in some trials, and how well its people were classified."""
+    seen = block.seen(training=method.training, hard=method.hard)
+    estimate, lost = prevalences(method, seen)
+    found = {method.name: estimate, f"lost:{method.name}": lost.astype(np.float64)}
+    if method.labels:
+        judged = classification(method, seen, estimate, block.groups)
+        found[f"accuracy:{method.name}"], found[f"f1:{method.name}"] = judged
     return found
 
 
 def _blocks(trials: Sequence[Trial], parts: Parts) -> list[IntArray]:
-    """Runs of trials whose scores fit the cache."""
-    size = max(1, _NUMBERS // max(len(parts.auxiliary), 1))
+    """Runs of trials whose scores fit the cache; what all trials learn from counts once."""
+    shared = len({tuple(map(id, trial.auxiliary)) for trial in trials}) == 1
+    most = max(len(rows) for trial in trials for rows in trial.deployment)
+    size = max(1, _NUMBERS // max(most if shared else len(parts.auxiliary), 1))
     return [np.arange(k, min(k + size, len(trials))) for k in range(0, len(trials), size)]

@@ -220,7 +220,7 @@ def _cell(trials: pd.DataFrame, methods: list[str], *, paired: bool) -> pd.DataF
         scores = measure.score(errors)
         mean = scores.mean(axis=0)
         best = mean == (mean.min() if measure.error else mean.max())
-        columns |= {name: mean, f"{name}_best": best, f"{name}_se": _clustered(scores, partition)}
+        columns |= {name: mean, f"{name}_best": best, f"{name}_se": clustered(scores, partition)}
         if measure.error:
             p = np.where(best, 0, p_values(scores, paired=paired))
             columns[f"{name}_std"] = scores.std(axis=0)
@@ -228,8 +228,8 @@ def _cell(trials: pd.DataFrame, methods: list[str], *, paired: bool) -> pd.DataF
     return pd.DataFrame(columns)
 
 
-def _clustered(scores: FloatArray, partition: NDArray[np.int64]) -> FloatArray:
-    """Standard error of the mean scores, clustered by partition."""
+def clustered(scores: FloatArray, partition: NDArray[np.int64]) -> FloatArray:
+    """Return the standard errors of the columns' means, clustered by partition."""
     means = np.array([scores[partition == p].mean(axis=0) for p in np.unique(partition)])
     if len(means) < 2:
         return np.full(scores.shape[1], np.nan)

@@ -85,9 +85,9 @@ class Study:
         return {k: given[k] for k in ("methods", "auditee", "repeats", "seed", "clean")}
 
     def units(self, dataset: str) -> Iterator[Unit]:
-        """Yield the units of a data set."""
-        splits = islice(product(range(PARTITIONS), ROLES), self.splits)
-        for (partition, roles), learner, protocol in product(splits, self.learners, self.protocols):
+        """Yield the units of a data set; few splits are of as many partitions as can be."""
+        splits = islice(product(ROLES, range(PARTITIONS)), self.splits)
+        for (roles, partition), learner, protocol in product(splits, self.learners, self.protocols):
             yield Unit(dataset, learner, protocol, partition, roles)
 
 

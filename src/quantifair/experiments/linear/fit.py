@@ -48,6 +48,7 @@ def fit_linear(
     problems: Sequence[Problem],
     *,
     loss: Loss,
+    penalty: float = 1.0,
     start: FloatArray | None = None,
 ) -> FloatArray:
     """Return the coefficients of each problem, the intercept last: ``(problems, features + 1)``.
@@ -62,6 +63,8 @@ def fit_linear(
         What each classifier is fitted on.
     loss
         ``LOGISTIC`` or ``SQUARED_HINGE``.
+    penalty
+        Of the coefficients' squares: 1/C in scikit-learn.
     start
         Where to start, shaped as the result; near the solution is faster. By default zero, or
         for problems that share many rows the solution of their mean.
@@ -74,8 +77,8 @@ def fit_linear(
     [[0.702, 0.748]]
     """
     extended = np.column_stack([features, np.ones(len(features))])
-    ridge = np.ones(extended.shape[1])
-    ridge[-1] = float(loss.penalises_intercept)
+    ridge = np.full(extended.shape[1], penalty)
+    ridge[-1] *= float(loss.penalises_intercept)
     found = np.zeros((len(problems), len(ridge)))
     sizes = np.array([len(p.rows) for p in problems])
     wide = _are_wide(problems, sizes, extended)
