@@ -185,6 +185,7 @@ class Measurement:
             dict(zip(groups, known.tolist(), strict=True)),
             {g: figure(shares, ("share",), partial(_of_group, k=k)) for k, g in enumerate(groups)},
             None if trained.trained is None else trained.trained.slope,
+            trained.choice,
         )
 
     def _warnings(self) -> tuple[Caution, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from quantifair.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
+    from quantifair.candidates import Choice
     from quantifair.diagnostics import Caution
 
 SCHEMA_VERSION = 1
@@ -119,7 +120,10 @@ class MeasureResult:
 
 @dataclass(frozen=True)
 class CellResult:
-    """One cell: who was counted, and the estimated prevalence of each group."""
+    """One cell: who was counted, and the estimated prevalence of each group.
+
+    ``classifier`` says which group classifier serves it, and how well it predicts the group.
+    """
 
     name: str
     auxiliary_rows: dict[str, int]
@@ -127,6 +131,7 @@ class CellResult:
     known: dict[str, float]
     prevalence: dict[str, Figure]
     calibration_slope: float | None
+    classifier: Choice | None = None
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,10 @@ Score = Annotated[
 ]
 Favourable = Annotated[str | None, typer.Option(help="The favourable decision, if not obvious.")]
 Method = Annotated[str, typer.Option("--quantifier", help="cc, pcc, acc, pacc, sld, hdy or mlpe.")]
-Learner = Annotated[str, typer.Option(help="The group classifier: logistic, svm or boosting.")]
+Learner = Annotated[
+    str,
+    typer.Option(help="The group classifier: logistic, splines, svm, boosting, or the best."),
+]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Interval = Annotated[str, typer.Option(help="score, bootstrap or none.")]
 Target = Annotated[

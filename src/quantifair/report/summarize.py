@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quantifair.results import ESTIMATORS, RATES
-from quantifair.text import label_text, percent
+from quantifair.text import classifier_text, label_text, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,6 +57,7 @@ def summarize(result: AuditResult) -> dict[str, Any]:
                 "name": c.name,
                 "auxiliary": ", ".join(f"{g}: {n:,}" for g, n in c.auxiliary_rows.items()),
                 "deployment": f"{c.deployment_rows:,}",
+                "classifier": "none" if c.classifier is None else classifier_text(c.classifier),
             }
             for c in result.cells
         ],
