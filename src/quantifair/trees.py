@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class SmallTrees(HistGradientBoostingClassifier):  # type: ignore[misc]
     """``HistGradientBoostingClassifier`` on one thread.
 
-    Its loops over a few small trees are so short that threads wait for each other: on a machine
-    that is busy otherwise, a hundred times as long as one thread would need.
+    Its loops over small trees are so short that threads wait for each other: on a machine that is
+    busy otherwise, many times as long as one thread needs.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SmallTrees:
