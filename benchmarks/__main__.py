@@ -3,7 +3,7 @@
 Usage: python -m benchmarks
 """
 
-from benchmarks import coverage, pages, sizes, speed
+from benchmarks import coverage, pages, planner, sizes, speed
 from quantifair.experiments import coverage as study
 
 speed.main()
@@ -13,4 +13,5 @@ coverage.main(trials=1_000, jobs=2, interval="score")
 grid = coverage.RESULTS.with_name("coverage-grid.csv")
 grid.unlink(missing_ok=True)
 study.run(study.grid(), grid, jobs=2)
+planner.main(replicates=200, jobs=2)
 pages.main()

@@ -1,4 +1,4 @@
-"""Write docs/speed.md and docs/accuracy.md from the stored results.
+"""Write speed.md, accuracy.md, planning.md and assumption.md in docs/ from the stored results.
 
 Usage: python -m benchmarks.pages [--check]
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from benchmarks import assumption, planner
 from benchmarks.coverage import missing
 from quantifair.experiments import coverage as study
 from quantifair.experiments import coverage_report as report
@@ -301,7 +302,14 @@ def coverage_outside(rows: list[dict[str, str]]) -> str:
 
 def main() -> None:
     """Write the pages, or fail where they differ from the results."""
-    pages = {DOCS / "speed.md": speed_page(), DOCS / "accuracy.md": accuracy_page()}
+    plans = planner.stored()
+    save(planner.picture(plans), DOCS / "figures" / "planner.svg")
+    pages = {
+        DOCS / "speed.md": speed_page(),
+        DOCS / "accuracy.md": accuracy_page(),
+        DOCS / "planning.md": planner.page(plans),
+        DOCS / "assumption.md": assumption.page(),
+    }
     for path, text in pages.items():
         if "--check" not in sys.argv:
             path.write_text(text)

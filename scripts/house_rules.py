@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_MODULE = 400
 MAX_FUNCTION = 40
-PURE = {"sketch", "quantifiers", "calibration", "disparity", "intervals", "direct"}
+PURE = {"scores", "sketch", "quantifiers", "calibration", "disparity", "intervals", "direct"}
 PURE_MAY_IMPORT = {"numpy", "scipy", "sklearn", "joblib"} | sys.stdlib_module_names
 PURE_TEXT = f"NumPy, SciPy, scikit-learn, joblib, errors and {', '.join(sorted(PURE))}"
 OUTER = {"report", "cli", "demo", "experiments", "datasets"}

@@ -5,13 +5,34 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
-from quantifair.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Labelled, Quantifier
-from quantifair.sketch import Points
+from quantifair.quantifiers import (
+    ACC,
+    CC,
+    EAC,
+    MLPE,
+    PACC,
+    PCC,
+    SLD,
+    EDy,
+    HDy,
+    KDEy,
+    Labelled,
+    PosteriorMedian,
+    Quantifier,
+)
+from quantifair.sketch import Points, kish
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-QUANTIFIERS = [CC(), PCC(), ACC(), PACC(), SLD(), SLD(converged=False), HDy(), MLPE()]
+BY_MOMENTS = PosteriorMedian(likelihood="moments")
+QUANTIFIERS = [
+    *(CC(), PCC(), ACC(), PACC(), SLD(), SLD(converged=False), HDy(), MLPE()),
+    *(EAC(), KDEy(), EDy(), PosteriorMedian(), BY_MOMENTS),
+]
+COUNTING_PEOPLE = [EAC(), BY_MOMENTS]
+"""They weigh one sample against the other, so that a weight is not just a number of repetitions."""
+
 ADJUSTING = [q for q in QUANTIFIERS if q.adjusts]
 
 
@@ -64,7 +85,7 @@ def labelled(scores: FloatArray, codes: IntArray, weights: FloatArray | None = N
 
 def on_rows(fitted: Quantifier, scores: FloatArray, weights: FloatArray) -> FloatArray:
     """Estimate from weighted rows, without a sketch."""
-    return fitted.project(fitted.solve(Points(scores, weights)))
+    return fitted.project(fitted.solve(Points(scores, weights, unit=kish(weights))))
 
 
 def score_vectors(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from benchmarks import coverage, pages
+from benchmarks import coverage, pages, planner
 
 
 def row(setting: tuple[Any, ...], quantifier: str, **changes: Any) -> dict[str, Any]:
@@ -31,3 +31,13 @@ def test_the_share_of_trials_that_were_answered_is_told() -> None:
     first, second = pages.coverage_table(rows).splitlines()[2:]
     assert first.split(" | ")[4] == "0.75"
     assert second.split(" | ")[4] == "1"
+
+
+def test_the_page_on_plans_says_what_is_stored() -> None:
+    rows = planner.stored()
+    page = planner.page(rows)
+    assert page == (pages.DOCS / "planning.md").read_text()
+    ratios = [r.realised / r.planned for r in rows if r.study == "width"]
+    assert f"{min(ratios):.2f} to {max(ratios):.2f} times the planned one" in page
+    halved = [r._replace(realised=r.realised / 2) if r.study == "power" else r for r in rows]
+    assert "They are found in 38% to 42% of the audits" in planner.page(halved)

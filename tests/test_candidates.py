@@ -156,7 +156,7 @@ def trained(losses, *, broken=False, codes=None, clusters=None) -> Trained:
     losses = np.asarray(losses, dtype=float)
     codes = np.arange(len(losses)) % 2 if codes is None else codes
     sample = Sample(np.full((len(losses), 2), 0.5), codes, np.ones(len(losses)), clusters)
-    return Trained(Scorer((), (0, 1), None, "f"), sample, 1.0, losses, broken)
+    return Trained(Scorer((), (0, 1), None, "f"), sample, 1.0, broken, losses=losses)
 
 
 def around(mean, rows=100):

@@ -36,9 +36,12 @@ class ReadsScores:
     fingerprint: str = "reads"
     asked: list[int] = field(default_factory=list)
 
-    def __call__(self, frame: pd.DataFrame) -> Any:
+    def each(self, frame: pd.DataFrame) -> Any:
         self.asked.append(len(frame))
-        return np.column_stack([1 - frame["score"], frame["score"]])
+        yield np.column_stack([1 - frame["score"], frame["score"]])
+
+    def mean(self, scores: Any) -> Any:
+        return next(iter(scores))
 
 
 def plan(*cells: Cell, **changes: Any) -> Plan:

@@ -17,7 +17,8 @@ from tests.people import audited, draw, tables
 
 from quantifair import Audit, cli
 from quantifair.datasets import simulate_lender
-from quantifair.results import SCHEMA_VERSION, AuditResult
+from quantifair.results import AuditResult
+from quantifair.serialisation import SCHEMA_VERSION
 
 RATES = [
     "selection_rate",
@@ -177,6 +178,8 @@ def test_options_have_the_meaning_of_arguments(
         "learner": "svm",
         "quantifier": "pacc",
         "level": 0.5,
+        "margin": 0.3,
+        "ratio_margin": 0.6,
         "seed": 9,
     }
     options = [w for f in roles["features"] for w in ("--feature", f)]
@@ -328,6 +331,8 @@ def test_every_command_and_option_has_help(command: str, run: Run) -> None:
     ("words", "message"),
     [
         (["--score", "man"], "error: --score takes GROUP=COLUMN, not 'man'"),
+        (["--margin", "5"], "error: margin is a difference of rates such as 0.05, from 0 to below"),
+        (["--ratio-margin", "1.2"], "error: ratio_margin is a ratio of rates such as 0.8, above 0"),
         (["--truth", "genre"], "no column 'genre' (the true group)"),
         (["--json", "nowhere/x.json"], "error: there is no folder"),
         (["--json", "."], "error: . is a directory; name a file to write"),

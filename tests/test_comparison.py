@@ -62,10 +62,27 @@ def test_the_truth_is_that_of_the_table(result):
 
 def test_every_estimate_has_its_row(result):
     rows = rows_of(result.compare(TRUTH))
-    assert len(rows) == len(result.measures) + 2 * 7
+    assert len(rows) == len(result.measures) + 1 + 2 * 7
     for name, measure in result.measures.items():
         assert rows[f"{name} difference"].estimate == measure.difference
     assert rows["share of man"].estimate == result.groups[0].share
+
+
+def test_each_verdict_is_set_beside_that_of_the_truth(result):
+    rows = rows_of(result.compare(TRUTH))
+    judged = {name: row for name, row in rows.items() if row.verdict is not None}
+    names = {f"{name} difference" for name in result.measures}
+    assert set(judged) == names | {"demographic_parity ratio"}
+    for name, measure in result.measures.items():
+        row = judged[f"{name} difference"]
+        assert row.verdict == measure.verdict.value
+        assert row.true_verdict == ("fair" if abs(row.truth) <= 0.05 else "unfair")
+    ratio = judged["demographic_parity ratio"]
+    assert ratio.estimate == result.demographic_parity.ratio
+    assert ratio.verdict == result.demographic_parity.ratio_verdict.value
+    rates = [TRUTH.loc[TRUTH["sex"] == s, "hired"].mean() for s in ("man", "woman")]
+    assert ratio.truth == pytest.approx(min(rates) / max(rates))
+    assert ratio.true_verdict == ("fair" if ratio.truth >= 0.8 else "unfair")
 
 
 def test_the_error_is_the_estimate_minus_the_truth(result):
@@ -160,6 +177,9 @@ def test_a_true_rate_that_is_not_defined_has_no_error(result):
     nobody = TRUTH.assign(stayed=TRUTH["stayed"].where(TRUTH["sex"] == "man", 0))
     row = rows_of(result.compare(nobody))["true_positive_rate of woman"]
     assert (row.truth, row.error, row.covered) == (None, None, None)
+    judged = rows_of(result.compare(nobody))["true_positive_rate difference"]
+    assert (judged.truth, judged.true_verdict) == (None, None)
+    assert judged.verdict == result.true_positive_rate.verdict.value
 
 
 def test_without_interval_nothing_is_covered():
@@ -175,7 +195,8 @@ def test_the_text_sets_estimates_beside_the_truth(result):
         (line,) = (x for x in text.splitlines() if x.startswith(f"{row.name} "))
         assert f"{row.truth:.3f}" in line
         assert f"{row.error:.3f}" in line
-        assert line.endswith("yes" if row.covered else "no")
+        words = [row.verdict, row.true_verdict] if row.verdict else []
+        assert line.split()[-1 - len(words) :] == ["yes" if row.covered else "no", *words]
     assert all(long in text for long in ESTIMATORS.values())
 
 

@@ -48,6 +48,35 @@ def test_from_five_to_twenty_nine_people_are_few():
     assert "only 29 auxiliary people of group 'c'" in found[1].message
 
 
+def brute_force_auc(chosen, scores, weights) -> float:
+    """Weight of the pairs in the right order, ties counted half."""
+    ours, theirs = scores[chosen][:, None], scores[~chosen][None, :]
+    right = (ours > theirs) + 0.5 * (ours == theirs)
+    pairs = weights[chosen][:, None] * weights[~chosen][None, :]
+    return float((right * pairs).sum() / pairs.sum())
+
+
+def test_the_auc_is_the_share_of_pairs_in_the_right_order():
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.5, 3, 70)
+    # One digit makes many ties.
+    sample = two_groups(rng.beta(2, 3, 40).round(1), rng.beta(3, 2, 30).round(1), weights)
+    expected = brute_force_auc(sample.codes == 1, sample.scores[:, 1], weights)
+    assert diagnostics.auc(sample) == pytest.approx(expected)
+    assert diagnostics.auc(two_groups([0.1, 0.2], [0.8, 0.9])) == 1
+    assert diagnostics.auc(two_groups([0.4, 0.4], [0.4, 0.4])) == 0.5
+
+
+def test_of_several_groups_the_auc_is_that_of_the_least_told_apart():
+    rng = np.random.default_rng(1)
+    codes, scores = rng.integers(0, 3, 60), rng.dirichlet(np.ones(3), 60)
+    scores[codes == 0] = (0.8, 0.1, 0.1)
+    weights = rng.uniform(0.5, 3, 60)
+    each = [brute_force_auc(codes == k, scores[:, k], weights) for k in range(3)]
+    assert diagnostics.auc(Sample(scores, codes, weights)) == pytest.approx(min(each))
+    assert each[0] > max(each[1:])
+
+
 def test_groups_are_apart_where_their_means_differ_by_two_standard_errors():
     """With scores 1/2 +- 1/4, a group of 100 has a standard error of sqrt(2) / 40.
 

@@ -40,8 +40,7 @@ def trained(scores, codes, slope=1.0) -> TrainedCell:
     sample = Sample(scores, codes, np.ones(len(codes)))
     counts = tuple(np.bincount(codes).tolist())
     shares = np.array(counts) / len(codes)
-    known = Trained(scorer, sample, slope, np.zeros(len(codes)))
-    return TrainedCell("hired=1", counts, counts, shares, known)
+    return TrainedCell("hired=1", counts, counts, shares, Trained(scorer, sample, slope))
 
 
 def deployed(scores, known=(0.0, 0.0)) -> Deployment:

@@ -13,6 +13,7 @@ import pytest
 from quantifair import Audit, Figure, InputError
 from quantifair.report import to_html, to_markdown, write
 from quantifair.report.summarize import summarize
+from quantifair.verdicts import advice, of_difference
 
 NAMES = [
     "<script>alert(1)</script>",
@@ -184,7 +185,10 @@ def test_three_groups_are_shown_in_pairs(three):
     (table,) = (t for t in markdown_tables(to_markdown(three)) if t[0][0] == "demographic parity")
     shown = {row[0]: row[1:] for row in table[2:]}
     expected = {f"{p.group} minus {p.reference}": p for p in pairs}
-    assert shown == {k: [str(p.difference), str(p.ratio)] for k, p in expected.items()}
+    assert shown == {
+        k: [str(p.difference), p.verdict.value, str(p.ratio), p.ratio_verdict.value]
+        for k, p in expected.items()
+    }
     cells = {squeezed(c) for row in Page(to_html(three)).rows for c in row}
     assert {str(p.difference) for p in pairs} <= cells
 
@@ -252,7 +256,11 @@ def test_many_groups_fit_on_a_page():
 
 def of_two(difference, **settings):
     found = audited(replicates=0, **settings)
-    parity = dataclasses.replace(found.demographic_parity, difference=difference)
+    parity = dataclasses.replace(
+        found.demographic_parity,
+        difference=difference,
+        verdict=of_difference(difference, 0.04, rates="selection rates"),
+    )
     return dataclasses.replace(found, measures={"demographic_parity": parity})
 
 
@@ -265,7 +273,7 @@ def of_two(difference, **settings):
                 "The decision hired=1 falls on woman 12.3 percentage points more often than on man "
                 "(95% interval 5.0 to 20.0)."
             ),
-            "excludes zero",
+            "unfair.",
         ),
         (
             Figure(-0.123, -0.2, 0.01),
@@ -273,18 +281,18 @@ def of_two(difference, **settings):
                 "The decision hired=1 falls on woman 12.3 percentage points less often than on man "
                 "(95% interval -1.0 to 20.0)."
             ),
-            "includes zero",
+            "on both sides of the margin of 4.",
         ),
-        (Figure(-0.1, -0.2, -0.05), "(95% interval 5.0 to 20.0).", "excludes zero"),
+        (Figure(-0.1, -0.2, -0.05), "(95% interval 5.0 to 20.0).", "5.0 to 20.0 points"),
         (
             Figure(0.1),
             "The decision hired=1 falls on woman 10.0 percentage points more often than on man.",
-            "Without an interval, this may be chance",
+            "an estimate without an interval may be chance.",
         ),
         (
             Figure(None),
             "How the rates of hired=1 differ between groups can't be told from these tables.",
-            "No answer: see the warnings",
+            "there is no estimate.",
         ),
     ],
 )
@@ -292,10 +300,10 @@ def test_the_answer_is_a_sentence(difference, answer, verdict):
     found = of_two(difference)
     shown = summarize(found)
     assert shown["answer"].endswith(answer)
-    assert verdict in shown["verdict"]
+    assert verdict in shown["verdicts"][0]
     page = squeezed("".join(Page(to_html(found)).text))
     assert shown["answer"] in page
-    assert shown["verdict"] in page
+    assert shown["verdicts"][0] in page
 
 
 def test_the_answer_for_more_groups_has_no_direction(three):
@@ -306,7 +314,35 @@ def test_the_answer_for_more_groups_has_no_direction(three):
         f"groups with the highest and the lowest (95% interval {100 * found.low:.1f} to "
         f"{100 * found.high:.1f})."
     )
-    assert shown["verdict"].startswith("The interval")
+    assert shown["verdicts"] == [
+        str(three.demographic_parity.verdict),
+        str(three.demographic_parity.ratio_verdict),
+    ]
+
+
+def test_a_report_says_each_verdict_and_why(result):
+    for text in (squeezed("".join(Page(to_html(result)).text)), to_markdown(result)):
+        plain = re.sub(r"\\(.)", r"\1", text)
+        for name, measure in result.measures.items():
+            assert squeezed(str(measure.verdict)) in plain
+            assert measure.verdict.value in plain.split(name.replace("_", " "), 1)[1]
+        assert str(result.demographic_parity.ratio_verdict) in plain
+        assert "margin: 0.05; ratio_margin: 0.8" in plain
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_a_cell_is_escaped_where_a_verdict_names_it(name):
+    unclear = of_difference(Figure(0.0, -0.1, 0.1), 0.05)
+    told = dataclasses.replace(unclear, advice=advice({name: 0.6, "other": 0.7}, 400, None))
+    found = audited()
+    parity = dataclasses.replace(found.demographic_parity, verdict=told, ratio_verdict=told)
+    found = dataclasses.replace(found, measures={"demographic_parity": parity})
+    page = Page(to_html(found))
+    assert "script" not in page.tags
+    assert squeezed(str(told)) in squeezed("".join(page.text))
+    lines = [line for line in to_markdown(found).splitlines() if not line.startswith("|")]
+    assert not any(re.search(r"(?<!\\)[<>`]", line) for line in lines)
+    assert sum(squeezed(str(told)) in re.sub(r"\\(.)", r"\1", line) for line in lines) == 3
 
 
 def test_the_level_is_shown_to_the_digit():

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from quantifair import Audit, Figure, InputError
-from quantifair.results import RATES, SCHEMA_VERSION
+from quantifair.results import RATES
+from quantifair.serialisation import SCHEMA_VERSION
 from quantifair.text import aligned, percent
 
 SCORES = {"man": "p_man", "woman": "p_woman"}
@@ -167,7 +168,11 @@ def test_json_is_valid_and_complete(result):
         "low": parity.difference.low,
         "high": parity.difference.high,
     }
-    fields = {f.name for f in dataclasses.fields(result) if f.name != "_compare"}
+    verdict = shown["measures"]["demographic_parity"]["verdict"]
+    assert verdict == dataclasses.asdict(parity.verdict)
+    assert verdict["value"] in {"fair", "unfair", "inconclusive"}
+    assert shown["measures"]["equalized_odds"]["ratio_verdict"] is None
+    fields = {f.name for f in dataclasses.fields(result) if not f.name.startswith("_")}
     assert set(shown) == {"schema_version", "seed"} | fields
     assert shown["cells"][0]["auxiliary_rows"] == result.cells[0].auxiliary_rows
 
@@ -218,6 +223,10 @@ def test_figures_come_as_rows_of_a_frame(result, backend):
     assert len(rows) == len(result.measures) * 3 + len(result.groups) * (2 + len(RATES))
     ratio = rows["measure", "equalized_odds", "ratio"]
     assert ratio["estimate"] == result.equalized_odds.ratio.estimate
+    assert ratio["verdict"] is None
+    parity = result.demographic_parity
+    for kind, verdict in (("difference", parity.verdict), ("ratio", parity.ratio_verdict)):
+        assert rows["measure", "demographic_parity", kind]["verdict"] == verdict.value
     share = rows["group", "woman", "share"]
     assert share["high"] == result.groups[1].share.high
 

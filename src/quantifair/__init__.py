@@ -20,7 +20,19 @@ if TYPE_CHECKING:
         SketchMismatchError,
     )
     from quantifair.fitted import FittedAudit
-    from quantifair.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy
+    from quantifair.quantifiers import (
+        ACC,
+        CC,
+        EAC,
+        MLPE,
+        PACC,
+        PCC,
+        SLD,
+        EDy,
+        HDy,
+        KDEy,
+        PosteriorMedian,
+    )
     from quantifair.results import AuditResult, Figure
     from quantifair.sketch import Sketch
 
@@ -31,7 +43,10 @@ _HOMES = {
     "direct": ("threshold_estimator", "weighted_estimator"),
     "errors": ("InputError", "NotIdentifiedError", "QuantifairError", "SketchMismatchError"),
     "fitted": ("FittedAudit",),
-    "quantifiers": ("ACC", "CC", "MLPE", "PACC", "PCC", "SLD", "HDy"),
+    "quantifiers": (
+        *("ACC", "CC", "EAC", "MLPE", "PACC", "PCC", "SLD"),
+        *("EDy", "HDy", "KDEy", "PosteriorMedian"),
+    ),
     "results": ("AuditResult", "Figure"),
     "sketch": ("Sketch",),
 }
@@ -40,17 +55,21 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "ACC",
     "CC",
+    "EAC",
     "MLPE",
     "PACC",
     "PCC",
     "SLD",
     "Audit",
     "AuditResult",
+    "EDy",
     "Figure",
     "FittedAudit",
     "HDy",
     "InputError",
+    "KDEy",
     "NotIdentifiedError",
+    "PosteriorMedian",
     "QuantifairError",
     "Sketch",
     "SketchMismatchError",

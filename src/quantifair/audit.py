@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from quantifair.errors import InputError, did_you_mean
 from quantifair.estimation import INTERVALS, TARGETS
 from quantifair.fitted import FittedAudit
 from quantifair.learner import ScoreColumns, is_external
-from quantifair.quantifiers import named_quantifier
+from quantifair.quantifiers import ASSUMPTIONS, suited_quantifier
 from quantifair.roles import name_of
 from quantifair.tables import open_table
 from quantifair.training import TRAININGS, Recipe, learner_cautions, train_cells
@@ -25,10 +25,20 @@ if TYPE_CHECKING:
 
     from quantifair.auxiliary import Auxiliary
     from quantifair.quantifiers import Quantifier
+    from quantifair.stress import Shift, StressResult
+    from quantifair.stress.runner import Progress
     from quantifair.tables import Table
 
 _SEEDS = 2**32
 """Number of seeds that scikit-learn takes."""
+
+
+_SHARES: dict[str, tuple[str, Callable[[float], bool]]] = {
+    "level": ("a probability such as 0.95", lambda v: 0 < v < 1),
+    "margin": ("a difference of rates such as 0.05, from 0 to below 1", lambda v: 0 <= v < 1),
+    "ratio_margin": ("a ratio of rates such as 0.8, above 0 and at most 1", lambda v: 0 < v <= 1),
+}
+"""What options between 0 and 1 are, and which values they may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +77,7 @@ class Audit:
         default encoder in front; a pipeline gets the columns as they are. One that is fitted
         already is used as it is.
     quantifier
-        Name or instance of the quantifier.
+        Name or instance of the quantifier; by default SLD, or PCC under ``covariate_shift``.
     training
         ``folds`` (out-of-fold scores), ``split`` (60% trains, 40% is scored) or ``all``.
     folds
@@ -76,6 +86,11 @@ class Audit:
         Whether scores are calibrated on the auxiliary people.
     per_cell
         Whether each cell has its own group classifier, or all share one.
+    assume
+        What stays the same between the tables. ``prior_shift`` (the default): the features of a
+        group's members, within each cell; it is tested as far as it can be. ``covariate_shift``:
+        the shares of the groups among people of the same features; the auditor declares it, as
+        no test without groups can tell, and the quantifier is then PCC.
     smoothing
         Whether one pseudo-person is added to each cell, spread as its auxiliary shares.
     level
@@ -85,6 +100,10 @@ class Audit:
         tables, and is what an estimator that assumes no shift gets in any case; ``none``.
     target
         What the intervals are about: these deployment ``rows``, or the ``population`` behind them.
+    margin
+        The largest difference of rates that counts as fair; the default is a convention, no law.
+    ratio_margin
+        The smallest ratio of selection rates that counts as fair: four fifths by default.
     replicates
         Number of replicates of the bootstrap.
     seed
@@ -115,15 +134,18 @@ class Audit:
     favourable_label: Any = None
     reference: Any = None
     learner: Any = None
-    quantifier: str | Quantifier = "sld"
+    quantifier: str | Quantifier | None = None
     training: str = "folds"
     folds: int = 5
     calibrate: bool = True
     per_cell: bool = True
+    assume: str = "prior_shift"
     smoothing: bool = False
     level: float = 0.95
     interval: str = "score"
     target: str = "rows"
+    margin: float = 0.05
+    ratio_margin: float = 0.8
     replicates: int = 1000
     seed: Any = 0
     n_jobs: int = 1
@@ -131,7 +153,12 @@ class Audit:
     def __post_init__(self) -> None:
         if not self.group_columns:
             raise InputError("group= is needed: the auxiliary table's column of groups")
-        choices = {"training": TRAININGS, "interval": INTERVALS, "target": TARGETS}
+        choices = {
+            "training": TRAININGS,
+            "interval": INTERVALS,
+            "target": TARGETS,
+            "assume": ASSUMPTIONS,
+        }
         for name, known in choices.items():
             value = getattr(self, name)
             if value not in known:
@@ -144,20 +171,24 @@ class Audit:
         if self.features is not None:
             names = (self.features,) if isinstance(self.features, str) else tuple(self.features)
             self._set("features", names)
+        self._check_shares()
         self._check_numbers()
         self._check_learner()
         self._check_use()
-        named_quantifier(self.quantifier)
+        suited_quantifier(self.quantifier, self.assume)
 
     def _set(self, name: str, value: Any) -> None:
         """Put an option into the form in which it is used and recorded."""
         object.__setattr__(self, name, value)
 
+    def _check_shares(self) -> None:
+        for name, (what, inside) in _SHARES.items():
+            value: Any = getattr(self, name)
+            if not isinstance(value, Real) or not inside(float(value)):
+                raise InputError(f"{name} is {what}, not {value!r}")
+            self._set(name, float(value))
+
     def _check_numbers(self) -> None:
-        level: Any = self.level
-        if not isinstance(level, Real) or not 0 < float(level) < 1:
-            raise InputError(f"level is a probability such as 0.95, not {level!r}")
-        self._set("level", float(level))
         if isinstance(self.seed, np.random.Generator):
             self._set("seed", self.seed.integers(_SEEDS))
         for name, least in (("folds", 2), ("replicates", 0), ("seed", 0), ("n_jobs", None)):
@@ -224,6 +255,63 @@ class Audit:
             return fitted  # what knows the intersections does not know an attribute alone
         return replace(fitted, alone=_alone(fitted))
 
+    def stress(
+        self,
+        auxiliary: Any,
+        *,
+        shifts: Sequence[str | Shift] | None = None,
+        partitions: int = 8,
+        draws: int = 5,
+        progress: Progress | None = None,
+    ) -> StressResult:
+        """Replay shifts on the auxiliary people, to see which estimator to trust.
+
+        The people are split in halves. One half plays the auxiliary table, with this audit's own
+        group classifiers; of the other, deployments are drawn under each shift, without
+        replacement. Their groups are known, so each estimate of the demographic parity difference
+        has an error, and each interval (``score``, whatever ``interval=`` says) holds the truth or
+        misses it.
+
+        Parameters
+        ----------
+        auxiliary
+            As in ``fit``.
+        shifts
+            Names from ``quantifair.stress.SHIFTS``, or shifts from there with strengths of your
+            own; by default all of them.
+        partitions
+            How often people are split in halves.
+        draws
+            Deployments drawn at each strength, in each partition.
+        progress
+            Called with the number of steps done and of all.
+
+        Examples
+        --------
+        >>> from quantifair.datasets import simulate_lender
+        >>> survey = simulate_lender(auxiliary_rows=2000, deployment_rows=10, seed=1).auxiliary
+        >>> audit = Audit(decision="approved", group="gender")
+        >>> result = audit.stress(survey, shifts=["prior"], partitions=2, draws=5)
+        >>> result["prior"].beats_auxiliary
+        True
+        """
+        from quantifair.stress import stress_test
+
+        table = open_table(auxiliary, "auxiliary")
+        read = replace(read_auxiliary(self, table, None), label=None, positive=None)
+        learner = self.learner if self.scores is None else self._score_columns(read)
+        cautions = (*read.cautions, *learner_cautions(self, table.name))
+        return stress_test(
+            self,
+            replace(read, cautions=cautions),
+            _recipe(self, learner, read),
+            where=table.name,
+            shifts=shifts,
+            partitions=partitions,
+            draws=draws,
+            progress=progress,
+        )
+
     def _score_columns(self, read: Auxiliary) -> Any:
         given = {name_of(k): v for k, v in dict(self.scores or {}).items()}
         if sorted(given) != sorted(read.groups):
@@ -236,10 +324,21 @@ class Audit:
         return ScoreColumns([given[g] for g in read.groups])
 
 
-def _trained(audit: Audit, learner: Any, table: Table, read: Auxiliary) -> FittedAudit:
+def _recipe(audit: Audit, learner: Any, read: Auxiliary) -> Recipe:
     meaning = (read.groups, read.favourable, read.positive)
-    recipe = Recipe(learner, audit.training, audit.folds, audit.calibrate, audit.seed, meaning)
-    cells = train_cells(read, recipe, per_cell=audit.per_cell)
+    return Recipe(
+        learner,
+        audit.training,
+        audit.folds,
+        audit.calibrate,
+        audit.seed,
+        meaning,
+        tested=audit.assume == "prior_shift",
+    )
+
+
+def _trained(audit: Audit, learner: Any, table: Table, read: Auxiliary) -> FittedAudit:
+    cells = train_cells(read, _recipe(audit, learner, read), per_cell=audit.per_cell)
     cautions = (*read.cautions, *learner_cautions(audit, table.name))
     return FittedAudit(audit, table, read, cells, cautions)
 

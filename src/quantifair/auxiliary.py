@@ -24,7 +24,7 @@ from quantifair.roles import (
     ids_of,
     name_of,
 )
-from quantifair.sketch import MAX_GROUPS
+from quantifair.scores import MAX_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,6 +98,19 @@ class Auxiliary:
             return None
         names, numbers = np.unique(self.ids.astype(str), return_inverse=True)
         return numbers if len(names) < len(self.ids) else None
+
+    def take(self, rows: IntArray) -> Auxiliary:
+        """Return some of the rows, their weights again with mean one."""
+        weights = self.weights[rows]
+        return replace(
+            self,
+            frame=self.frame.iloc[rows],
+            codes=self.codes[rows],
+            decision=None if self.decision is None else self.decision[rows],
+            label=None if self.label is None else self.label[rows],
+            weights=weights / weights.mean() if len(rows) else weights,
+            ids=None if self.ids is None else self.ids[rows],
+        )
 
     def alone(self, column: str) -> Auxiliary:
         """Return the same people, grouped by one of several attributes."""

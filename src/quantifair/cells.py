@@ -16,15 +16,25 @@ from quantifair.roles import MISSING, checked_weights, ids_of
 from quantifair.sketch import Sketch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
     from numpy.typing import NDArray
 
+    from quantifair.assumption.evidence import Evidence
     from quantifair.diagnostics import Caution
     from quantifair.learner import Scorer
     from quantifair.roles import Binary, Columns, Features
 
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
+
+
+class Scored(NamedTuple):
+    """Mean scores of rows, and the bins of their scores by each classifier."""
+
+    scores: FloatArray
+    places: list[IntArray]
 
 
 class Cell(NamedTuple):
@@ -76,6 +86,8 @@ class Deployment:
         Rows of people who are in the auxiliary table as well, whatever their weight.
     alone
         The same of each attribute that is audited for itself.
+    evidence
+        Sums of the people whose group is unknown, by cell, that tests of prior shift read.
     """
 
     sketches: dict[Cell, Sketch]
@@ -88,6 +100,7 @@ class Deployment:
     cautions: tuple[Caution, ...] = ()
     known_rows: int = 0
     alone: dict[str, Deployment] = field(default_factory=dict)
+    evidence: dict[Cell, IntArray] = field(default_factory=dict)
 
     def __add__(self, other: Deployment) -> Deployment:
         people = None
@@ -104,6 +117,7 @@ class Deployment:
             tuple(dict.fromkeys((*self.cautions, *other.cautions))),
             self.known_rows + other.known_rows,
             {name: one + other.alone[name] for name, one in self.alone.items()},
+            {c: e + other.evidence[c] for c, e in self.evidence.items()},
         )
 
     def __radd__(self, other: int) -> Deployment:
@@ -201,6 +215,8 @@ class Plan:
         What the features are held against.
     alone
         The same for each attribute that is audited for itself.
+    evidence
+        What is summed in each cell where prior shift is tested.
     """
 
     cells: tuple[Cell, ...]
@@ -215,6 +231,7 @@ class Plan:
     known: dict[str, int] = field(default_factory=dict)
     profile: Profile = field(default_factory=Profile)
     alone: dict[str, Plan] = field(default_factory=dict)
+    evidence: dict[Cell, Evidence] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -242,8 +259,9 @@ class Plan:
         counts = dict.fromkeys(self.cells, 0)
         features = np.zeros((len(self.profile.edges), STATES), dtype=np.int64)
         alone = {name: plan.empty() for name, plan in self.alone.items()}
+        evidence = {c: np.zeros(e.columns, dtype=np.int64) for c, e in self.evidence.items()}
         return Deployment(
-            sketches, known, 0, counts, missing, people, features=features, alone=alone
+            sketches, known, 0, counts, missing, people, features, alone=alone, evidence=evidence
         )
 
     def sketch(self, block: Columns, where: str) -> Deployment:
@@ -256,23 +274,24 @@ class Plan:
         if self.weight is not None:
             weights = checked_weights(block[self.weight], self.weight, where)
         groups, people = self._who(block, where)
-        everybody = np.arange(block.num_rows)
-        chosen = {c: c.rows(decision, label) for c in self.cells}
-        rows = {c: everybody if m is None else np.flatnonzero(m) for c, m in chosen.items()}
+        rows = self._rows(decision, label, block.num_rows)
         frame = self.features.frame(block, where)
-        cache: dict[str, FloatArray] = {}
-        sketches, known = {}, {}
+        features, encoded = self.profile.read(frame)
+        cache: dict[str, Scored] = {}
+        sketches, known, evidence = {}, {}, {}
         for cell, scorer in self.scorers.items():
             met = groups[rows[cell]] != MISSING
             ours = np.ones(len(met)) if weights is None else weights[rows[cell]]
             known[cell] = np.bincount(
                 groups[rows[cell]][met], weights=ours[met], minlength=self.groups
             ).astype(np.float64)
-            sketches[cell] = Sketch.from_scores(
-                self._score(frame, scorer, rows[cell][~met], cache),
-                weights=None if weights is None else ours[~met],
-                fingerprint=scorer.fingerprint,
-            )
+            unknown, theirs = rows[cell][~met], None if weights is None else ours[~met]
+            scores, places = self._score(frame, cell, unknown, cache)
+            fingerprint = scorer.fingerprint
+            sketches[cell] = Sketch.from_scores(scores, weights=theirs, fingerprint=fingerprint)
+            if cell in self.evidence:
+                summed = encoded[:, unknown]
+                evidence[cell] = self.evidence[cell].sums(summed, places, theirs)
         counts = {c: len(r) for c, r in rows.items()}
         missing = {"decision": _count_missing(decision), **self._without_label(decision, label)}
         return Deployment(
@@ -282,23 +301,46 @@ class Plan:
             counts,
             missing,
             people,
-            features=self.profile.counts(frame),
+            features=features,
             known_rows=int((groups != MISSING).sum()),
             alone={name: plan.sketch(block, where) for name, plan in self.alone.items()},
+            evidence=evidence,
         )
 
+    def _rows(
+        self, decision: IntArray | None, label: IntArray | None, rows: int
+    ) -> dict[Cell, IntArray]:
+        """Return the rows of each cell."""
+        chosen = {c: c.rows(decision, label) for c in self.cells}
+        everybody = np.arange(rows)
+        return {c: everybody if m is None else np.flatnonzero(m) for c, m in chosen.items()}
+
     def _score(
-        self, frame: pd.DataFrame, scorer: Scorer, rows: IntArray, cache: dict[str, FloatArray]
-    ) -> FloatArray:
+        self, frame: pd.DataFrame, cell: Cell, rows: IntArray, cache: dict[str, Scored]
+    ) -> Scored:
         """Score some rows; a scoring function that serves several cells scores the block once."""
         if not len(rows):
-            return np.empty((0, self.groups))
+            return Scored(np.empty((0, self.groups)), [])
+        scorer = self.scorers[cell]
         shared = sum(s is scorer for s in self.scorers.values()) > 1
         if not shared:
-            return scorer(frame.iloc[rows])
+            return self._scored(frame.iloc[rows], cell)
         if scorer.fingerprint not in cache:
-            cache[scorer.fingerprint] = scorer(frame)
-        return cache[scorer.fingerprint][rows]
+            cache[scorer.fingerprint] = self._scored(frame, cell)
+        scores, places = cache[scorer.fingerprint]
+        return Scored(scores[rows], [p[:, rows] for p in places])
+
+    def _scored(self, frame: pd.DataFrame, cell: Cell) -> Scored:
+        scorer, evidence = self.scorers[cell], self.evidence.get(cell)
+        places: list[IntArray] = []
+
+        def noted() -> Iterator[FloatArray]:
+            for scores in scorer.each(frame):
+                if evidence is not None:
+                    places.append(evidence.places(scores))
+                yield scores
+
+        return Scored(scorer.mean(noted()), places)
 
     def _decisions(self, block: Columns, where: str) -> IntArray | None:
         if self.decision is None:

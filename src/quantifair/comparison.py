@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from quantifair.errors import InputError
 from quantifair.results import RATES, Comparison, ComparisonRow, Figure
 from quantifair.roles import MISSING, checked_weights, group_codes
 from quantifair.tables import open_table
+from quantifair.verdicts import of_difference, of_ratio
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from quantifair.cells import Decider
     from quantifair.fitted import FittedAudit
-    from quantifair.results import AuditResult
+    from quantifair.results import AuditResult, MeasureResult
     from quantifair.roles import Binary
     from quantifair.tables import Table
 
@@ -79,17 +80,14 @@ class Comparer:
                 "audited; compare with the table that was measured"
             )
         rates = {k: v[None] for k, v in self._true_rates(data, names, table.name).items()}
-        true = {k: v["difference"][0] for k, v in disparity.disparities(rates).items()}
-        rows = [
-            _row(f"{name} difference", measure.difference, true.get(name))
-            for name, measure in result.measures.items()
-        ]
+        true = disparity.disparities(rates)
+        rows = [row for name, m in result.measures.items() for row in _judged(m, true[name])]
         for k, one in enumerate(result.groups):
             for rate in ("share", *RATES):
                 figure = getattr(one, rate)
                 if figure is not None:
                     rows.append(_row(f"{rate} of {one.name}", figure, rates[rate][0, k]))
-        parity = true["demographic_parity"]
+        parity = true["demographic_parity"]["difference"][0]
         estimators = [_row(k, Figure(v), parity) for k, v in result.estimators.items()]
         return Comparison(tuple(rows), tuple(estimators))
 
@@ -160,6 +158,19 @@ class Comparer:
         if missing:
             raise InputError(f"{missing:,} of {len(codes):,} rows of {where} have no decision")
         return codes
+
+
+def _judged(measure: MeasureResult, true: dict[str, FloatArray]) -> list[ComparisonRow]:
+    """Return the figures of a measure on which there is a verdict, with that on the truth."""
+    rows = []
+    for verdict, judge in ((measure.verdict, of_difference), (measure.ratio_verdict, of_ratio)):
+        if verdict is not None:
+            truth = float(true[verdict.kind][0])
+            row = _row(f"{measure.name} {verdict.kind}", getattr(measure, verdict.kind), truth)
+            exact = judge(Figure(row.truth, row.truth, row.truth), verdict.margin).value
+            known = None if row.truth is None else exact
+            rows.append(replace(row, verdict=verdict.value, true_verdict=known))
+    return rows
 
 
 def _row(name: str, figure: Figure, truth: float | None) -> ComparisonRow:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from quantifair.assumption.verdicts import REJECTED
 from quantifair.quantifiers.base import group_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from quantifair.assumption.verdicts import Assumption
     from quantifair.candidates import Choice
     from quantifair.intervals import Sample
     from quantifair.quantifiers.base import Estimate, FloatArray
@@ -76,6 +78,33 @@ def alone(columns: Sequence[str], where: str) -> Caution:
     )
 
 
+def of_assumption(assumption: Assumption) -> list[Caution]:
+    """Say where prior shift is rejected, and that covariate shift is taken on trust."""
+    if assumption.assumed == "covariate_shift":
+        return [
+            Caution(
+                "covariate_shift_declared",
+                "the estimates rest on the auditor's declaration that people of the same features "
+                "belong to each group as often in both tables (covariate shift); no table without "
+                "groups can prove that",
+                "deployment",
+            )
+        ]
+    rejected = [t for t in assumption.tests if t.verdict == REJECTED]
+    return [
+        Caution(
+            "not_prior_shift",
+            f"the {t.moments} of people with {t.cell} are not those of any mix of the auxiliary "
+            f"groups (J = {t.statistic:.1f}, {t.degrees} degrees of freedom, adjusted p = "
+            f"{t.adjusted:.2g}), so within groups people differ between the tables, and estimates "
+            "and intervals may be wrong; find out what changed, or survey people like those of "
+            "the deployment",
+            t.cell,
+        )
+        for t in rejected
+    ]
+
+
 def few(counts: Sequence[int], groups: Sequence[str], where: str) -> list[Caution]:
     """Find groups with so few auxiliary people that the estimate is fragile."""
     return [
@@ -115,6 +144,21 @@ def not_separated(sample: Sample, where: str, *, estimated: bool = False) -> lis
             where,
         )
     ]
+
+
+def auc(sample: Sample) -> float:
+    """Return how well the scores tell the groups apart: the area under the ROC curve.
+
+    The chance that of two people, one of the group and one not, the score of the group puts the
+    right one first; of several groups that of the least told apart. 0.5 is no better than chance.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    groups = range(1 if sample.scores.shape[1] == 2 else 0, sample.scores.shape[1])
+    return min(
+        float(roc_auc_score(sample.codes == k, sample.scores[:, k], sample_weight=sample.weights))
+        for k in groups
+    )
 
 
 def broken_proxy(slope: float, where: str, *, estimated: bool = True) -> list[Caution]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quantifair.errors import InputError
-from quantifair.sketch import as_scores
+from quantifair.scores import as_scores
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import clone
 from quantifair import diagnostics, disparity
 from quantifair.errors import NotIdentifiedError
 from quantifair.intervals import Counted, Moments, replicate_prevalences
+from quantifair.verdicts import Margins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +51,10 @@ class Options:
         ``rows`` or ``population``.
     shared
         Whether all cells learn from the same auxiliary people.
+    margins
+        How far rates may be apart.
+    strangers
+        Share of each group's people in the deployment who may be unlike the auxiliary ones.
     """
 
     level: float = 0.95
@@ -60,6 +65,8 @@ class Options:
     interval: str = "score"
     target: str = "rows"
     shared: bool = False
+    margins: Margins = field(default_factory=Margins)
+    strangers: float = 0.0
 
     def resamples(self, quantifier: Quantifier) -> bool:
         """Whether intervals come from replicates: always where an estimate ignores shift.
@@ -171,7 +178,7 @@ def estimate_cell(
         return CellEstimate(
             np.zeros_like(nothing), 0.0, known, np.zeros_like(draws), cautions=tuple(found)
         )
-    doubts, trusted = _doubts(trained.name, trained.trained, quantifier)
+    doubts, trusted = doubts_about(trained.name, trained.trained, quantifier)
     unanswered = CellEstimate(nothing, sketch.weight, known, draws, cautions=tuple(doubts))
     if not trusted:
         return unanswered
@@ -225,7 +232,7 @@ def _uncertainty(
     return {"moments": moments, "people": people}
 
 
-def _doubts(name: str, trained: Trained, quantifier: Quantifier) -> tuple[list[Caution], bool]:
+def doubts_about(name: str, trained: Trained, quantifier: Quantifier) -> tuple[list[Caution], bool]:
     """Return what is wrong with the scores, and whether the quantifier can do with them.
 
     One that corrects for shift needs scores that differ between the groups, and calibrated ones

@@ -16,6 +16,7 @@ from quantifair.results import (
     MeasureResult,
     PairResult,
 )
+from quantifair.verdicts import verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,13 +67,18 @@ def _measure(
         called: disparity_figure(spread, measure.rates, kind, len(groups))
         for called, kind in kinds.items()
     }
+    judged = verdicts(
+        name, measure.rates, figures["difference"], figures["ratio"], spread.options.margins
+    )
     return MeasureResult(
         name,
         measure.meaning,
         f"{groups[1]} minus {groups[0]}" if signed else "largest minus smallest",
         signed,
         **figures,
-        pairs=_pairs(spread, measure.rates, groups),
+        verdict=judged.difference,
+        ratio_verdict=judged.ratio,
+        pairs=_pairs(spread, name, measure.rates, groups),
     )
 
 
@@ -94,14 +100,17 @@ def disparity_figure(
     return figure(spread, names, kind.of, kind.worst, far=far, nearest=kind.nearest, near=near)
 
 
-def _pairs(spread: Spread, names: tuple[str, ...], groups: Sequence[str]) -> tuple[PairResult, ...]:
+def _pairs(
+    spread: Spread, measure: str, names: tuple[str, ...], groups: Sequence[str]
+) -> tuple[PairResult, ...]:
     if len(names) > 1:
         return ()
     found = []
     for one, other in disparity.pairs(len(groups)):
         minus = figure(spread, names, partial(_minus, one=one, other=other))
         over = figure(spread, names, partial(_over, one=one, other=other), most=np.inf)
-        found.append(PairResult(groups[other], groups[one], minus, over))
+        judged = verdicts(measure, names, minus, over, spread.options.margins)
+        found.append(PairResult(groups[other], groups[one], minus, over, *judged))
     return tuple(found)
 
 

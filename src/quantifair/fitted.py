@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from quantifair.bounds import parity_bounds
 from quantifair.cells import DECISIONS, Cell, Deployment, Plan
 from quantifair.diagnostics import Caution
 from quantifair.engines.arrow import sketch_table
 from quantifair.errors import InputError
 from quantifair.measurement import Measurement
-from quantifair.quantifiers import named_quantifier
+from quantifair.quantifiers import suited_quantifier
 from quantifair.tables import open_table
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
     from quantifair.audit import Audit
     from quantifair.auxiliary import Auxiliary
+    from quantifair.bounds import ParityBounds
     from quantifair.estimation import TrainedCell
+    from quantifair.planning import PlanResult
     from quantifair.quantifiers import Quantifier
     from quantifair.results import AuditResult, PrevalenceResult
     from quantifair.tables import Table
@@ -58,7 +61,7 @@ class FittedAudit:
         """Names of the groups, in the order of every result."""
         return self.auxiliary.groups
 
-    def plan(self, table: Table) -> Plan:
+    def scoring(self, table: Table) -> Plan:
         """Return how a deployment table is to be scored and counted."""
         audit, read = self.audit, self.auxiliary
         read.features.check(table)
@@ -78,8 +81,13 @@ class FittedAudit:
             audit.weight if audit.weight in table.columns else None,
             audit.id,
             known,
-            read.profile,
-            {column: fitted.plan(table) for column, fitted in self.alone.items()},
+            read.profile if audit.assume == "prior_shift" else replace(read.profile, columns=()),
+            {column: fitted.scoring(table) for column, fitted in self.alone.items()},
+            {
+                c: t.trained.evidence
+                for c, t in self.cells.items()
+                if t.trained is not None and t.trained.evidence is not None
+            },
         )
 
     def sketch(self, deployment: Any, *, progress: Progress | None = None) -> Deployment:
@@ -88,7 +96,7 @@ class FittedAudit:
         Sketches of several tables, or of parts of one, add up with ``+``.
         """
         table = open_table(deployment, "deployment")
-        found = sketch_table(table, self.plan(table), progress)
+        found = sketch_table(table, self.scoring(table), progress)
         if not found.rows:
             raise InputError(f"{table.name} is empty: it has columns but no rows")
         self._check_complete(found, table.name)
@@ -145,13 +153,77 @@ class FittedAudit:
         """Estimate the prevalence of each group alone, by decision where there is one."""
         return self._measurement(deployment, quantifier, progress).prevalence_result()
 
+    def plan(
+        self,
+        deployment: Any,
+        *,
+        width: float | None = None,
+        detect: float | None = None,
+        power: float = 0.8,
+        margin: float = 0.0,
+        quantifier: str | Quantifier | None = None,
+        progress: Progress | None = None,
+    ) -> PlanResult:
+        """Tell how many people must be asked, with this auxiliary table for a pilot.
+
+        Parameters
+        ----------
+        deployment
+            As for ``measure``.
+        width
+            Wished width of the interval of the demographic parity difference.
+        detect
+            In place of ``width``, a difference that is to be found if it is there: the interval is
+            to exclude zero, or to lie beyond ``margin``.
+        power
+            How often it is to be found.
+        margin
+            Differences up to this are fair.
+        quantifier, progress
+            As for ``measure``.
+        """
+        from quantifair.planning import Aim, plan_from_pilot
+
+        aim = Aim(width=width, detect=detect, power=power, margin=margin)
+        if self.audit.decision is None and self.audit.classifier is None:
+            raise InputError("a plan needs decision= or classifier=: it is of a disparity")
+        return plan_from_pilot(self._measurement(deployment, quantifier, progress), aim)
+
+    def bounds(self, deployment: Any, *, progress: Progress | None = None) -> ParityBounds:
+        """Bound demographic parity without assuming how group and decision go together.
+
+        Trains one group classifier that is blind to the decision, and trusts its scores in the
+        deployment; see ``quantifair.bounds``. For two groups. Bounds are no confidence interval,
+        and usually wide: they show how much of a finding comes from the assumption.
+        """
+        if self.audit.decision is None and self.audit.classifier is None:
+            raise InputError("bounds need decision= or classifier=")
+        if self.audit.per_cell:
+            blind = replace(self.audit, per_cell=False).fit(self.table)
+            return blind.bounds(deployment, progress=progress)
+        fitted, table = self._for_columns_of(deployment)
+        found = fitted.sketch(table, progress=progress)
+        if len(self.groups) != 2 or not set(DECISIONS) <= set(found.sketches):
+            raise InputError(
+                "bounds are those of two groups, each with people enough to learn from"
+            )
+        rejected, accepted = (found.sketches[c] for c in DECISIONS)
+        known = [found.known[c] for c in DECISIONS]
+        return parity_bounds(rejected, accepted, known_rejected=known[0], known_accepted=known[1])
+
     def _measurement(
         self, deployment: Any, quantifier: str | Quantifier | None, progress: Progress | None
     ) -> Measurement:
         """Sketch the deployment, by an audit trained on the columns that the deployment has."""
-        chosen = named_quantifier(quantifier or self.audit.quantifier)
+        chosen = suited_quantifier(quantifier or self.audit.quantifier, self.audit.assume)
         if isinstance(deployment, Deployment):
             return Measurement(self, deployment, chosen)
+        fitted, table = self._for_columns_of(deployment)
+        found = fitted.sketch(table, progress=progress)
+        return Measurement(fitted, found, chosen)
+
+    def _for_columns_of(self, deployment: Any) -> tuple[FittedAudit, Table]:
+        """Return an audit trained on the columns that the deployment has, and its table."""
         table = open_table(deployment, "deployment")
         fitted = self
         named = self.audit.features is not None or self.audit.scores is not None
@@ -160,8 +232,7 @@ class FittedAudit:
             asked = asked + self.auxiliary.decider.features.names
         if any(column not in table.columns for column in asked):
             fitted = self.audit.fit(self.table, columns=table.columns)
-        found = fitted.sketch(table, progress=progress)
-        return Measurement(fitted, found, chosen)
+        return fitted, table
 
     def _about_deployment(self, columns: list[str]) -> tuple[Caution, ...]:
         """Say what is special about the columns, in the same words of every part of a table."""

@@ -13,7 +13,7 @@ from quantifair.pipelines import encoder
 from quantifair.roles import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -51,12 +51,18 @@ class Scorer:
 
     def __call__(self, frame: pd.DataFrame) -> FloatArray:
         """Score rows, shape ``(rows, groups)``."""
-        total = np.zeros((len(frame), len(self.order)))
+        return self.mean(self.each(frame))
+
+    def each(self, frame: pd.DataFrame) -> Iterator[FloatArray]:
+        """Yield the scores by each classifier."""
         for model in self.models:
             rows = f"deployment rows with {self.cell}"
             scores = probabilities(model, frame, rows)[:, list(self.order)]
-            total += scores if self.calibration is None else self.calibration(scores)
-        return total / len(self.models)
+            yield scores if self.calibration is None else self.calibration(scores)
+
+    def mean(self, scores: Iterable[FloatArray]) -> FloatArray:
+        """Average the scores by each classifier."""
+        return np.asarray(sum(scores) / len(self.models))
 
 
 class WeightedMargins(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

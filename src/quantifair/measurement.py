@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quantifair import diagnostics, disparity
+from quantifair.advice import advised
+from quantifair.assumption.judging import cell_tests, judged
+from quantifair.assumption.sensitivity import sensible
 from quantifair.cells import ACCEPTED, DECISIONS, Cell
 from quantifair.comparison import Comparer
 from quantifair.diagnostics import Caution
@@ -19,10 +22,12 @@ from quantifair.figures import figure, group_results, measure_results
 from quantifair.quantifiers import QUANTIFIERS
 from quantifair.results import AttributeResult, AuditResult, CellResult, PrevalenceResult
 from quantifair.spread import shares_of, spread_of
+from quantifair.verdicts import Margins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from quantifair.assumption.verdicts import Assumption
     from quantifair.cells import Deployment
     from quantifair.estimation import TrainedCell
     from quantifair.fitted import FittedAudit
@@ -85,12 +90,23 @@ class Measurement:
             audit.interval,
             audit.target,
             shared=not audit.per_cell,
+            margins=Margins(audit.margin, audit.ratio_margin),
         )
 
     @cached_property
     def estimates(self) -> dict[Cell, CellEstimate]:
         """Prevalences of each cell, with replicates."""
         return self._estimated(self.quantifier, self.options, self.cells)
+
+    @cached_property
+    def assumption(self) -> Assumption:
+        """What tests of prior shift say of the cells."""
+        found = [
+            one
+            for cell, trained in self.cells.items()
+            for one in cell_tests(trained, self.found, cell)
+        ]
+        return judged(self.fitted.audit.assume, found)
 
     @cached_property
     def alone(self) -> dict[str, Measurement]:
@@ -106,7 +122,7 @@ class Measurement:
         read = self.fitted.auxiliary
         spread = spread_of(self.estimates, self.options)
         return AuditResult(
-            measure_results(spread, read.groups),
+            advised(measure_results(spread, read.groups), spread, self.cells),
             group_results(spread, read.groups, read.attributes),
             self._by_attribute(),
             self._by_estimator(),
@@ -114,14 +130,22 @@ class Measurement:
             self.found.rows,
             self._warnings(),
             self._settings(),
-            _versions(),
+            versions(),
+            self.assumption,
             Comparer.of(self.fitted),
+            sensible(self.estimates, self.options, read.groups),
         )
 
     def prevalence_result(self) -> PrevalenceResult:
         """Return the prevalences of the cells alone."""
-        cells, warnings = self._cell_results(), self._warnings()
-        return PrevalenceResult(cells, self.found.rows, warnings, self._settings(), _versions())
+        return PrevalenceResult(
+            self._cell_results(),
+            self.found.rows,
+            self._warnings(),
+            self._settings(),
+            versions(),
+            self.assumption,
+        )
 
     def _check_decisions(self) -> None:
         taken = [c for c in DECISIONS if self.found.counts[c]]
@@ -159,15 +183,18 @@ class Measurement:
         found = {}
         for column in columns:
             one = read.alone(column)
+            measured = self.alone.get(column, self)
             if column in self.alone:
-                spread = spread_of(self.alone[column].estimates, self.options)
+                spread = spread_of(measured.estimates, self.options)
             else:
                 values = [[a[column] == level for level in one.groups] for a in read.attributes]
                 summed = np.array(values, dtype=np.float64)
                 spread = spread_of(self.estimates, self.options, summed=summed)
             found[column] = AttributeResult(
                 group_results(spread, one.groups, one.attributes),
-                measure_results(spread, one.groups) if len(one.groups) > 1 else {},
+                advised(measure_results(spread, one.groups), spread, measured.cells)
+                if len(one.groups) > 1
+                else {},
             )
         return found
 
@@ -185,6 +212,7 @@ class Measurement:
             dict(zip(groups, known.tolist(), strict=True)),
             {g: figure(shares, ("share",), partial(_of_group, k=k)) for k, g in enumerate(groups)},
             None if trained.trained is None else trained.trained.slope,
+            None if trained.trained is None else trained.trained.auc,
             trained.choice,
         )
 
@@ -205,6 +233,7 @@ class Measurement:
             )
             about.append(Caution("labels_among_accepted", message, "label"))
         about += self.fitted.auxiliary.profile.cautions(found.features)
+        about += diagnostics.of_assumption(self.assumption)
         if self.alone:
             about.append(diagnostics.alone(list(self.alone), self.fitted.table.name))
         for each in (self, *self.alone.values()):
@@ -241,6 +270,7 @@ class Measurement:
             "classifier": None if audit.classifier is None else _named(audit.classifier),
             "reference": audit.reference,
             "quantifier": repr(self.quantifier),
+            "assume": audit.assume,
             "learner": self._learner(),
             "training": audit.training if audit.scores is None else "none",
             "folds": audit.folds,
@@ -250,6 +280,8 @@ class Measurement:
             "level": audit.level,
             "interval": "bootstrap" if self.options.resamples(self.quantifier) else audit.interval,
             "target": audit.target,
+            "margin": audit.margin,
+            "ratio_margin": audit.ratio_margin,
             "replicates": audit.replicates,
             "seed": audit.seed,
         }
@@ -270,6 +302,7 @@ def _named(classifier: Any) -> str:
     return str(getattr(classifier, "__name__", classifier))
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
     names = ("quantifair", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "duckdb")
     return {name: version(name) for name in names}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from quantifair.diagnostics import Caution
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -18,11 +20,34 @@ if TYPE_CHECKING:
 
 _TENTHS = np.arange(1, 10) / 10
 _MISSING, _UNKNOWN = 0, 1
+_GAP = -1
 STATES = 2 + len(_TENTHS) + 1
 """A value is missing, unknown to the auxiliary table, or in a tenth of the auxiliary values."""
 
 _GROSS = 0.5
 _EXPECTED = 20
+
+MOST_COLUMNS = 50
+"""Columns that a frame is encoded in, at most."""
+
+_LEAST_SHARE = 0.05
+"""Share of the auxiliary rows that a category, or a gap, and its absence need for a column."""
+
+
+class Encoded(NamedTuple):
+    """A column of small whole numbers that a feature is encoded in.
+
+    Attributes
+    ----------
+    feature
+        Its name.
+    state
+        ``None`` for the tenth in which a number or date lies, 0 to 9; else what rows are marked
+        that are missing (-1) or hold the auxiliary table's so-manieth most frequent value.
+    """
+
+    feature: str
+    state: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +64,15 @@ class Profile:
     shares
         Share of the auxiliary rows in each state, shape ``(features, STATES)``. What share is
         unknown to a table of this size is told by how many values occur once (Good and Turing).
+    columns
+        What a frame is encoded in: numbers and dates first, in their order, then categories and
+        gaps, the most frequent first.
     """
 
     edges: dict[str, FloatArray] = field(default_factory=dict)
     words: dict[str, Any] = field(default_factory=dict)
     shares: FloatArray = field(default_factory=lambda: np.zeros((0, STATES)))
+    columns: tuple[Encoded, ...] = ()
 
     @classmethod
     def of(cls, frame: pd.DataFrame) -> Profile:
@@ -55,21 +84,39 @@ class Profile:
         words = {name: pa.array(counts.index, pa.string()) for name, counts in often.items()}
         edges = {name: _edges(_numbers(frame[name], words.get(name))[0]) for name in names}
         shares = cls(edges, words).counts(frame) / max(len(frame), 1)
+        marked = {Encoded(n, k): v / len(frame) for n in often for k, v in enumerate(often[n])}
+        marked |= {Encoded(n, _GAP): shares[row, _MISSING] for row, n in enumerate(names)}
         for row, name in enumerate(names):
             if name in often:
                 shares[row, _UNKNOWN] = (often[name] == 1).sum() / max(len(frame), 1)
-        return cls(edges, words, shares)
+        return cls(edges, words, shares, _columns(names, words, marked))
 
     def counts(self, frame: pd.DataFrame) -> IntArray:
         """Count a block's rows by state, shape ``(features, STATES)``."""
+        return self.read(frame)[0]
+
+    def read(self, frame: pd.DataFrame) -> tuple[IntArray, NDArray[np.int8]]:
+        """Count a block's rows by state, and encode them, shape ``(columns, rows)``."""
         found = np.zeros((len(self.edges), STATES), dtype=np.int64)
+        encoded = np.zeros((len(self.columns), len(frame)), dtype=np.int8)
         for row, (name, edges) in enumerate(self.edges.items()):
             numbers, missing = _numbers(frame[name], self.words.get(name))
-            known = len(numbers) - int(np.count_nonzero(np.isnan(numbers)))
-            above = [int(np.count_nonzero(numbers > edge)) for edge in edges]
+            gaps = np.isnan(numbers)
+            known = len(numbers) - int(np.count_nonzero(gaps))
+            wanted = [(c, e.state) for c, e in enumerate(self.columns) if e.feature == name]
+            tenths = next((encoded[c] for c, state in wanted if state is None), None)
+            above = []
+            for edge in edges:
+                is_above = numbers > edge
+                above.append(int(np.count_nonzero(is_above)))
+                if tenths is not None:
+                    tenths += is_above
             found[row, :2] = missing, len(numbers) - missing - known
             found[row, 2:] = -np.diff([known, *above, 0])
-        return found
+            for c, state in wanted:
+                if state is not None:
+                    encoded[c] = gaps if state == _GAP else numbers == state
+        return found, encoded
 
     def cautions(self, counts: IntArray) -> list[Caution]:
         """Find features that tell something in the auxiliary table, and nothing in another."""
@@ -86,6 +133,15 @@ class Profile:
             for name, what in found
             if what
         ]
+
+
+def _columns(
+    names: Sequence[str], words: dict[str, Any], marked: dict[Encoded, float]
+) -> tuple[Encoded, ...]:
+    """Choose the columns: numbers and dates, then what is marked, by its share."""
+    values = [Encoded(name) for name in names if name not in words]
+    often = [e for e, share in marked.items() if _LEAST_SHARE <= share <= 1 - _LEAST_SHARE]
+    return (*values, *sorted(often, key=lambda e: -marked[e]))[:MOST_COLUMNS]
 
 
 def _numbers(column: Any, words: Any) -> tuple[FloatArray, int]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from quantifair.errors import InputError, did_you_mean
+from quantifair.errors import InputError
+from quantifair.serialisation import Shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quantifair.assumption.sensitivity import Sensitivity
+    from quantifair.assumption.verdicts import Assumption
     from quantifair.candidates import Choice
     from quantifair.diagnostics import Caution
-
-SCHEMA_VERSION = 1
+    from quantifair.verdicts import Value, Verdict
 
 RATES = (
     "selection_rate",
@@ -33,6 +33,10 @@ ESTIMATORS = {
     "pacc": "Probabilistic adjusted classify and count",
     "sld": "Saerens-Latinne-Decaestecker",
     "hdy": "Hellinger distance",
+    "eac": "Efficient adjusted count",
+    "kdey": "Kernel densities, maximum likelihood",
+    "edy": "Energy distance",
+    "posterior": "Posterior median",
     "mlpe": "Auxiliary sample alone",
 }
 
@@ -82,12 +86,17 @@ class GroupResult:
 
 @dataclass(frozen=True)
 class PairResult:
-    """One group against another: ``group`` minus ``reference``, and ``group`` over it."""
+    """One group against another: ``group`` minus ``reference``, and ``group`` over it.
+
+    The verdicts are as in ``MeasureResult``.
+    """
 
     group: str
     reference: str
     difference: Figure
     ratio: Figure
+    verdict: Verdict
+    ratio_verdict: Verdict | None
 
 
 @dataclass(frozen=True)
@@ -104,6 +113,9 @@ class MeasureResult:
         Whether ``difference`` has a sign; if not, it is the largest minus the smallest rate.
     difference, ratio, variance
         The disparity; ``ratio`` is the smallest over the largest rate.
+    verdict, ratio_verdict
+        Whether the difference lies within the audit's ``margin``, and, of selection rates only,
+        the ratio within its ``ratio_margin``: the four-fifths rule.
     pairs
         Every pair of groups, for measures of a single rate.
     """
@@ -115,6 +127,8 @@ class MeasureResult:
     difference: Figure
     ratio: Figure
     variance: Figure
+    verdict: Verdict
+    ratio_verdict: Verdict | None
     pairs: tuple[PairResult, ...] = ()
 
 
@@ -122,6 +136,7 @@ class MeasureResult:
 class CellResult:
     """One cell: who was counted, and the estimated prevalence of each group.
 
+    ``auc`` tells how well the group classifier tells the groups apart: 0.5 not at all, 1 always.
     ``classifier`` says which group classifier serves it, and how well it predicts the group.
     """
 
@@ -131,6 +146,7 @@ class CellResult:
     known: dict[str, float]
     prevalence: dict[str, Figure]
     calibration_slope: float | None
+    auc: float | None
     classifier: Choice | None = None
 
 
@@ -142,27 +158,8 @@ class AttributeResult:
     measures: dict[str, MeasureResult]
 
 
-class _Shown:
-    """Serialisation that all results share."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain dicts, lists, numbers and text."""
-        shown = {f.name for f in fields(self) if not f.name.startswith("_")}  # type: ignore[arg-type]
-        head = {"schema_version": SCHEMA_VERSION}
-        if "settings" in shown:
-            head["seed"] = self.settings["seed"]  # type: ignore[attr-defined]
-        return head | {k: _plain(getattr(self, k)) for k in sorted(shown)}
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Return the result as JSON, and write it to a file if one is named."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
-
-
 @dataclass(frozen=True, repr=False)
-class AuditResult(_Shown):
+class AuditResult(Shown):
     """What an audit found.
 
     Attributes
@@ -181,6 +178,8 @@ class AuditResult(_Shown):
         What the reader has to know.
     settings, versions
         How the audit was made.
+    assumption
+        What was assumed, and what tests say of it.
     """
 
     measures: dict[str, MeasureResult]
@@ -192,7 +191,9 @@ class AuditResult(_Shown):
     warnings: tuple[Caution, ...]
     settings: dict[str, Any]
     versions: dict[str, str]
+    assumption: Assumption
     _compare: Any = field(default=None, compare=False)
+    _sensible: Any = field(default=None, compare=False)
 
     def _measure(self, name: str) -> MeasureResult:
         if name in self.measures:
@@ -242,22 +243,9 @@ class AuditResult(_Shown):
     @property
     def by_group(self) -> Any:
         """A pandas frame with a row for each group and, for each figure, its interval."""
-        import pandas as pd
+        from quantifair.frames import group_frame
 
-        rows = {}
-        for group in self.groups:
-            row: dict[str, float | None] = {}
-            for name in ("count", "share", *RATES):
-                figure = getattr(group, name)
-                if figure is not None:
-                    row |= {
-                        name: figure.estimate,
-                        f"{name}_low": figure.low,
-                        f"{name}_high": figure.high,
-                    }
-            rows[group.name] = row
-        frame = pd.DataFrame.from_dict(rows, orient="index", dtype="float64")
-        return frame.rename_axis("group")
+        return group_frame(self)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return each figure of the measures and of the groups as a row of a long frame.
@@ -267,35 +255,9 @@ class AuditResult(_Shown):
         backend
             ``pandas``, ``polars`` or ``pyarrow``.
         """
-        import narwhals as nw
+        from quantifair.frames import figure_frame
 
-        kinds = ("difference", "ratio", "variance")
-        rows: list[tuple[str, str, str, Figure]] = [
-            ("measure", m.name, kind, getattr(m, kind))
-            for m in self.measures.values()
-            for kind in kinds
-        ]
-        rows += [
-            ("group", g.name, name, getattr(g, name))
-            for g in self.groups
-            for name in ("count", "share", *RATES)
-            if getattr(g, name) is not None
-        ]
-        columns: dict[str, list[Any]] = {
-            "scope": [r[0] for r in rows],
-            "name": [r[1] for r in rows],
-            "figure": [r[2] for r in rows],
-            "estimate": [r[3].estimate for r in rows],
-            "low": [r[3].low for r in rows],
-            "high": [r[3].high for r in rows],
-        }
-        if backend not in {"pandas", "polars", "pyarrow"}:
-            raise InputError(
-                f"no backend {backend!r}; {did_you_mean(backend, ['pandas', 'polars', 'pyarrow'])}"
-            )
-        numbers = {"estimate", "low", "high"}
-        schema = {name: nw.Float64() if name in numbers else nw.String() for name in columns}
-        return nw.from_dict(columns, schema, backend=backend).to_native()  # type: ignore[arg-type]
+        return figure_frame(self, backend)
 
     def compare(self, truth: Any, *, group: str | Sequence[str] | None = None) -> Comparison:
         """Set the estimates beside the truth, where somebody knows it.
@@ -309,6 +271,21 @@ class AuditResult(_Shown):
         """
         names = (group,) if isinstance(group, str) else None if group is None else tuple(group)
         return self._compare(self, truth, names)  # type: ignore[no-any-return]
+
+    @property
+    def has_sensitivity(self) -> bool:
+        """Whether ``sensitivity`` has an answer: score intervals, and an estimate in each cell."""
+        return self._sensible is not None and bool(self._sensible.possible)
+
+    def sensitivity(self, shares: Sequence[float] | None = None) -> Sensitivity:
+        """Return how wrong prior shift may be before a finding is lost.
+
+        Parameters
+        ----------
+        shares
+            Shares of each group that may be unlike the auxiliary people, for the curve.
+        """
+        return self._sensible(shares)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         from quantifair.text import audit_text
@@ -325,23 +302,28 @@ class AuditResult(_Shown):
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One estimated figure beside the truth."""
+    """One estimated figure beside the truth; of a disparity, both verdicts.
+
+    ``true_verdict`` is what the truth itself would get, with the same margin.
+    """
 
     name: str
     estimate: Figure
     truth: float | None
     error: float | None
     covered: bool | None
+    verdict: Value | None = None
+    true_verdict: Value | None = None
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(_Shown):
+class Comparison(Shown):
     """An audit beside the truth.
 
     Attributes
     ----------
     rows
-        Every measure's difference and every group's figures.
+        Every measure's difference, the ratio of selection rates, and every group's figures.
     estimators
         The demographic parity difference by each quantifier.
     """
@@ -358,7 +340,7 @@ class Comparison(_Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class PrevalenceResult(_Shown):
+class PrevalenceResult(Shown):
     """How common each group is, overall or by decision.
 
     Attributes
@@ -372,6 +354,7 @@ class PrevalenceResult(_Shown):
     warnings: tuple[Caution, ...]
     settings: dict[str, Any]
     versions: dict[str, str]
+    assumption: Assumption
 
     def __str__(self) -> str:
         from quantifair.text import prevalence_text
@@ -379,18 +362,3 @@ class PrevalenceResult(_Shown):
         return prevalence_text(self)
 
     __repr__ = __str__
-
-
-def _plain(value: Any) -> Any:
-    """Turn results into what JSON knows; numbers that are not finite become null."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    if hasattr(value, "_asdict"):
-        return {k: _plain(v) for k, v in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, str | float | int) else str(value)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from quantifair.errors import InputError, SketchMismatchError
+from quantifair.scores import as_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,12 +28,8 @@ if TYPE_CHECKING:
 NESTED_BINS = 277_200
 """Bins on [0, 1] that nest inside each of HDy's histograms of 10, 20, ..., 110 equal bins."""
 
-MAX_GROUPS = 20
 _MAX_GRID_CELLS = 2**18
 _LARGEST_SUM = 2**62
-_ROUNDING = 1e-9
-_SUM_TOLERANCE = 1e-6
-_EXACT = 1e-26
 _WEIGHT_RANGE = (2.0**-10, 2.0**16)
 
 
@@ -52,6 +49,8 @@ class Points(NamedTuple):
         histogram, which is finer than the points; otherwise ``None``.
     width
         Width of the bin that each point stands for; 0 for rows.
+    unit
+        Independent people that a weight of one stands for; see ``kish``.
     """
 
     scores: FloatArray
@@ -59,6 +58,12 @@ class Points(NamedTuple):
     bins: IntArray | None = None
     marginals: tuple[tuple[IntArray, FloatArray], ...] | None = None
     width: float = 0.0
+    unit: float = 1.0
+
+    @property
+    def people(self) -> FloatArray:
+        """Effective number of people, shape ``(...)``."""
+        return np.asarray(self.unit * self.weights.sum(axis=-1))
 
     @property
     def hard(self) -> IntArray:
@@ -181,7 +186,7 @@ class Sketch:
         matrix = as_scores(scores)
         if weights is not None:
             matrix, weight = _usable_weights(matrix, np.asarray(weights, dtype=np.float64))
-            units = np.rint(weight * 2.0**20).astype(np.int64)
+            units = weight_units(weight)
         else:
             units = np.ones(len(matrix), dtype=np.int64)
         joint, marginals = _count(matrix, units, weighted=weights is not None)
@@ -227,12 +232,14 @@ class Sketch:
         if self.groups == 2:
             second = self._means(self.joint, _edges(self.joint.keys, self._bits))[:, 0]
             scores = np.column_stack([1 - second, second])
-            return Points(scores, weights, bins=self.joint.keys, width=1 / NESTED_BINS)
+            bins, width = self.joint.keys, 1 / NESTED_BINS
+            return Points(scores, weights, bins=bins, width=width, unit=self._unit)
         resolution = joint_resolution(self.groups)
         _, cells = unpack_cells(self.joint.keys, self.groups)
         scores = self._means(self.joint, cells * (2**self._bits // resolution))
         own = tuple((t.keys, self._weights(t)) for t in self.marginals)
-        return Points(scores, weights, marginals=own, width=1 / resolution)
+        width = 1 / resolution
+        return Points(scores, weights, marginals=own, width=width, unit=self._unit)
 
     def to_bytes(self) -> bytes:
         """Return the sketch as bytes; equal sketches give equal bytes."""
@@ -242,6 +249,10 @@ class Sketch:
         return head + b"".join(
             np.int64(len(t.keys)).tobytes() + t.keys.tobytes() + t.sums.tobytes() for t in tables
         )
+
+    @property
+    def _unit(self) -> float:
+        return self.effective_rows / self.weight if self.weighted and self.rows else 1.0
 
     @property
     def _bits(self) -> int:
@@ -256,11 +267,22 @@ class Sketch:
         return np.asarray((edges + offsets) / 2.0**self._bits, dtype=np.float64)
 
 
+def weight_units(weights: FloatArray) -> IntArray:
+    """Return weights as whole numbers of 2^-20, which add up to the same in any order."""
+    return np.rint(weights * 2.0**20).astype(np.int64)
+
+
 def score_bits(groups: int, *, weighted: bool) -> int:
     """Bits of the grid that scores are rounded to, so that sums of 64 bits can't overflow."""
     if groups == 2:
         return 30 if weighted else 40
     return 20 if weighted else 36
+
+
+def kish(weights: FloatArray) -> float:
+    """Independent people that a weight of one stands for, by Kish's effective sample size."""
+    squares = float(weights @ weights)
+    return float(weights.sum()) / squares if squares else 1.0
 
 
 def merge(sketches: Iterable[Sketch]) -> Sketch:
@@ -269,51 +291,6 @@ def merge(sketches: Iterable[Sketch]) -> Sketch:
     for sketch in rest:
         total = total + sketch
     return total
-
-
-def as_scores(scores: ArrayLike) -> FloatArray:
-    """Return scores as a checked matrix ``(rows, groups)``; a vector is the second group's.
-
-    Raises
-    ------
-    InputError
-        Where a score is not a number in [0, 1], or a row does not sum to one.
-    """
-    matrix = np.asarray(scores, dtype=np.float64)
-    if matrix.ndim == 1:
-        matrix = np.column_stack([1 - matrix, matrix])
-    if matrix.ndim != 2 or matrix.shape[1] < 2:
-        raise InputError(f"scores need a column for each group; their shape is {matrix.shape}")
-    if matrix.shape[1] > MAX_GROUPS:
-        raise InputError(f"{matrix.shape[1]} groups are more than the {MAX_GROUPS} supported")
-    if not matrix.size:
-        return matrix
-    low = matrix.min()
-    if low >= 0:
-        excess = matrix[:, 0] + matrix[:, 1]
-        for k in range(2, matrix.shape[1]):
-            excess += matrix[:, k]
-        excess -= 1
-        # No score is above one by more than its row's sum, and less than the grid can tell.
-        if np.dot(excess, excess) <= _EXACT:
-            return matrix
-    if low >= -_ROUNDING and matrix.max() <= 1 + _ROUNDING:
-        excess = matrix.sum(axis=1) - 1
-        if np.abs(excess).max() <= _SUM_TOLERANCE:
-            return np.clip(matrix, 0, 1)
-    raise _wrong_scores(matrix)
-
-
-def _wrong_scores(matrix: FloatArray) -> InputError:
-    possible = (matrix >= -_ROUNDING) & (matrix <= 1 + _ROUNDING)
-    wrong = int((~possible.all(axis=1)).sum())
-    if wrong:
-        return InputError(
-            f"{wrong:,} of {len(matrix):,} score vectors hold values that are not "
-            "probabilities (not finite, or outside 0 to 1); check the group classifier"
-        )
-    wrong = int((np.abs(matrix.sum(axis=1) - 1) > _SUM_TOLERANCE).sum())
-    return InputError(f"{wrong:,} of {len(matrix):,} score vectors do not sum to one")
 
 
 def unpack_cells(keys: IntArray, groups: int) -> tuple[IntArray, IntArray]:

@@ -147,6 +147,7 @@ class Profiled(Spread):
             summed=self.summed,
             shared=options.shared,
             people=people if options.target == "population" else None,
+            strangers=options.strangers,
         )
         return np.concatenate([best, others])
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from quantifair.assumption.verdicts import CONSISTENT, DECLARED
 from quantifair.results import ESTIMATORS, RATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from quantifair.assumption.verdicts import Assumption
     from quantifair.candidates import Choice
     from quantifair.diagnostics import Caution
     from quantifair.results import (
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     )
 
 _WIDTH = 100
+ASSUMPTION_HEADER = ("people", "compared", "J", "degrees", "adjusted p", "detectable", "verdict")
 _SHORT = {
     "selection_rate": "selection rate",
     "true_positive_rate": "TPR",
@@ -41,14 +44,15 @@ def audit_text(result: AuditResult) -> str:
     parts = [
         f"{title}: {result.rows:,} deployment rows, {level} intervals",
         label_text(result),
+        "\n".join(textwrap.fill(one_line(v), _WIDTH) for v in headline_verdicts(result)),
         _measures(result.measures),
         _groups(result.groups),
     ]
     for name, attribute in result.attributes.items():
         heading = one_line(f"{name} alone")
         parts += [heading, _measures(attribute.measures), _groups(attribute.groups)]
-    parts.append(_classifiers(result.cells))
-    parts.append(_warnings(result.warnings))
+    parts += [_assumption(result.assumption), _classifiers(result.cells)]
+    parts += [warnings_text(result.warnings)]
     return "\n\n".join(p for p in parts if p)
 
 
@@ -58,6 +62,12 @@ def label_text(result: AuditResult) -> str:
     return "" if label is None else f"label: {label} counts as +"
 
 
+def headline_verdicts(result: AuditResult) -> list[str]:
+    """Return the verdicts on demographic parity in words."""
+    parity = result.demographic_parity
+    return [str(v) for v in (parity.verdict, parity.ratio_verdict) if v is not None]
+
+
 def prevalence_text(result: PrevalenceResult) -> str:
     """Return prevalences as a table."""
     groups = list(result.cells[0].prevalence) if result.cells else []
@@ -65,15 +75,19 @@ def prevalence_text(result: PrevalenceResult) -> str:
         [cell.name, f"{cell.deployment_rows:,}", *_shares(cell, groups)] for cell in result.cells
     ]
     table = aligned(["people", "rows", *groups], rows)
-    return "\n\n".join(p for p in (table, _warnings(result.warnings)) if p)
+    parts = (table, _assumption(result.assumption), warnings_text(result.warnings))
+    return "\n\n".join(p for p in parts if p)
 
 
 def comparison_text(comparison: Comparison) -> str:
     """Return the estimates beside the truth."""
-    rows = [[r.name, *_compared(r), _yes_or_no(r.covered)] for r in comparison.rows]
+    rows = [
+        [r.name, *_compared(r), _yes_or_no(r.covered), r.verdict or "", r.true_verdict or ""]
+        for r in comparison.rows
+    ]
     others = [[ESTIMATORS[r.name], *_compared(r)] for r in comparison.estimators]
     tables = (
-        aligned(["", "estimate", "truth", "error", "in interval"], rows),
+        aligned(["", "estimate", "truth", "error", "in interval", "verdict", "in truth"], rows),
         aligned(["demographic parity difference by", "estimate", "truth", "error"], others),
     )
     return "\n\n".join(tables)
@@ -110,13 +124,14 @@ def _measures(measures: dict[str, MeasureResult]) -> str:
     rows = [
         [
             m.name,
+            m.verdict.value,
             _signed(m.difference) if m.signed else str(m.difference),
             m.direction,
             str(m.ratio),
         ]
         for m in measures.values()
     ]
-    return aligned(["disparity", "difference", "", "ratio (min/max)"], rows)
+    return aligned(["disparity", "verdict", "difference", "", "ratio (min/max)"], rows)
 
 
 def _groups(groups: Sequence[GroupResult]) -> str:
@@ -125,7 +140,35 @@ def _groups(groups: Sequence[GroupResult]) -> str:
     return aligned(["group", "share", *(_SHORT[r] for r in rates)], rows)
 
 
-def _warnings(warnings: Sequence[Caution]) -> str:
+def assumption_rows(assumption: Assumption) -> list[list[str]]:
+    """Return the tests as rows of a table."""
+    return [
+        [
+            t.cell,
+            t.moments,
+            *map(_decimals, (t.statistic, t.degrees, t.adjusted, t.detectable)),
+            t.verdict,
+        ]
+        for t in assumption.tests
+    ]
+
+
+def _decimals(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
+
+
+def _assumption(assumption: Assumption) -> str:
+    """Return the verdict, with the tests where they do not all agree."""
+    text = textwrap.fill(assumption.sentence, _WIDTH)
+    if assumption.verdict in {CONSISTENT, DECLARED}:
+        return f"The assumption\n{text}"
+    return (
+        f"The assumption\n{text}\n\n{aligned(list(ASSUMPTION_HEADER), assumption_rows(assumption))}"
+    )
+
+
+def warnings_text(warnings: Sequence[Caution]) -> str:
+    """Return what the reader has to know, as a list."""
     if not warnings:
         return ""
     lines = [

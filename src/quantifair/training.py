@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from quantifair import diagnostics
+from quantifair.assumption.evidence import Evidence
 from quantifair.calibration import fit_calibration
 from quantifair.candidates import BEST, candidates, choose, losses_of
 from quantifair.cells import ACCEPTED, DECISIONS, EVERYBODY, LABELLED, Cell
@@ -57,17 +59,28 @@ class Trained:
         Auxiliary people whose scores stand for unseen people's.
     slope
         Slope of the scores' calibration; near 1 for an honest classifier.
-    losses
-        Their log-losses before calibration.
     broken
         Whether the classifier is so overfitted that calibration was given up.
+    rows
+        Which of those whom it was trained with are in the sample.
+    losses
+        Log-losses of the sample's people before calibration.
+    evidence
+        What is summed to test whether prior shift holds; ``None`` where that is not tested.
     """
 
     scorer: Scorer
     sample: Sample
     slope: float
-    losses: FloatArray
     broken: bool = False
+    rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    evidence: Evidence | None = None
+    losses: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @cached_property
+    def auc(self) -> float:
+        """How well the scores tell the groups apart."""
+        return diagnostics.auc(self.sample)
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,8 @@ class Recipe:
         to be mixed up, so it is part of the fingerprint.
     cell
         How messages call the cell that is trained.
+    tested
+        Whether the assumption of prior shift is to be tested.
     """
 
     learner: Any
@@ -102,6 +117,7 @@ class Recipe:
     seed: int = 0
     meaning: Any = None
     cell: str = "any decision"
+    tested: bool = False
 
     def train(self, frame: pd.DataFrame, sample: Sample, classes: list[str]) -> Trained:
         """Train on auxiliary people; ``sample.scores`` is not read."""
@@ -212,7 +228,7 @@ class Recipe:
             kept = replace(kept, scores=fitted(scores))
         fingerprint = _fingerprint((self.meaning, order, applied), models, scores)
         scorer = Scorer(models, tuple(order), calibration, fingerprint, self.cell)
-        return Trained(scorer, kept, slope, losses, broken)
+        return Trained(scorer, kept, slope, broken, rows, losses=losses)
 
 
 def train_cells(auxiliary: Auxiliary, recipe: Recipe, *, per_cell: bool) -> dict[Cell, TrainedCell]:
@@ -319,10 +335,15 @@ def _train(
         if not (chooses or tried[name].broken):
             break
     choice = choose(tried)
-    if trial is recipe:
-        return replace(described, trained=tried[choice.chosen], choice=choice)
-    chosen = replace(recipe, learner=learners[choice.chosen])
-    trained = chosen.train(frame, sample, auxiliary.groups)
+    trained = tried[choice.chosen]
+    if trial is not recipe:
+        chosen = replace(recipe, learner=learners[choice.chosen])
+        trained = chosen.train(frame, sample, auxiliary.groups)
+    if recipe.tested:
+        encoded = auxiliary.profile.read(frame.iloc[trained.rows])[1]
+        fitted_on = recipe.training == "all" and not is_external(recipe.learner)
+        evidence = Evidence.of(trained.sample, encoded, in_sample=fitted_on)
+        trained = replace(trained, evidence=evidence)
     return replace(described, trained=trained, choice=choice)
 
 

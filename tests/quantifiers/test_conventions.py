@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from tests.simulation import (
+    ADJUSTING,
+    COUNTING_PEOPLE,
     QUANTIFIERS,
     FloatArray,
     IntArray,
@@ -19,14 +21,21 @@ from quantifair.errors import InputError, NotIdentifiedError
 from quantifair.quantifiers import (
     ACC,
     CC,
+    EAC,
     MLPE,
     PACC,
     PCC,
     SLD,
+    EDy,
     HDy,
+    KDEy,
+    Labelled,
+    PosteriorMedian,
     Quantifier,
     named_quantifier,
 )
+from quantifair.quantifiers import QUANTIFIERS as QUANTIFIER_NAMES
+from quantifair.sketch import Points
 
 each = pytest.mark.parametrize("quantifier", QUANTIFIERS, ids=name)
 
@@ -104,7 +113,7 @@ def test_refitting_on_counts_of_other_groups_forgets_the_first(
     assert (refitted.predict(deployment(second)) == fresh.predict(deployment(second))).all()
 
 
-@pytest.mark.parametrize("quantifier", [ACC(), PACC(), SLD(), HDy()], ids=name)
+@pytest.mark.parametrize("quantifier", ADJUSTING, ids=name)
 def test_what_failed_to_fit_does_not_predict_from_an_earlier_fit(quantifier: Quantifier) -> None:
     scores, codes = auxiliary()
     fitted = clone(quantifier).fit(scores, codes)
@@ -153,7 +162,9 @@ def test_nothing_that_was_given_is_changed(quantifier: Quantifier) -> None:
     assert all((a == b).all() for a, b in zip(after, before, strict=True))
 
 
-@each
+@pytest.mark.parametrize(
+    "quantifier", [q for q in QUANTIFIERS if name(q) not in map(name, COUNTING_PEOPLE)], ids=name
+)
 @pytest.mark.parametrize("groups", [2, 3])
 def test_a_weight_is_a_number_of_repetitions(quantifier: Quantifier, groups: int) -> None:
     scores, codes = auxiliary(groups)
@@ -165,6 +176,25 @@ def test_a_weight_is_a_number_of_repetitions(quantifier: Quantifier, groups: int
     assert weighted.predict(deployment(groups)) == pytest.approx(
         repeated.predict(deployment(groups)), abs=1e-11
     )
+
+
+@pytest.mark.parametrize("quantifier", COUNTING_PEOPLE, ids=name)
+@pytest.mark.parametrize("groups", [2, 3])
+def test_weighted_people_are_as_many_as_kish_says(quantifier: Quantifier, groups: int) -> None:
+    scores, codes = auxiliary(groups)
+    # Half of each group counts three times: (n/2 * 4)^2 / (n/2 * 10) people for n rows.
+    weights = np.where(np.arange(len(codes)) % 2, 3.0, 1.0)
+    fitted = clone(quantifier).fit(scores, codes, sample_weight=weights)
+    counts = labelled(scores, codes, weights).counts
+    effective = labelled(scores, codes, weights * 4 / 10)
+    assert fitted.fit_labelled(Labelled(Points(scores, weights, unit=4 / 10), counts)).predict(
+        deployment(groups)
+    ) == pytest.approx(
+        clone(quantifier).fit_labelled(effective).predict(deployment(groups)), abs=1e-12
+    )
+    assert clone(quantifier).fit(scores, codes, sample_weight=weights).predict(
+        deployment(groups)
+    ) == pytest.approx(fitted.predict(deployment(groups)), abs=1e-12)
 
 
 @each
@@ -210,6 +240,8 @@ def test_groups_that_do_not_fit_the_scores_are_refused(
 
 def test_a_quantifier_is_found_by_its_name_or_is_itself() -> None:
     names = {"cc": CC, "pcc": PCC, "acc": ACC, "pacc": PACC, "sld": SLD, "hdy": HDy, "mlpe": MLPE}
+    names |= {"eac": EAC, "kdey": KDEy, "edy": EDy, "posterior": PosteriorMedian}
+    assert names == QUANTIFIER_NAMES
     assert all(type(named_quantifier(key)) is kind for key, kind in names.items())
     assert type(named_quantifier("HDy")) is HDy
     mine = SLD(converged=False)

@@ -3,15 +3,30 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from tests.simulation import ADJUSTING, QUANTIFIERS, draw_scores, labelled, name
+from tests.simulation import ADJUSTING, BY_MOMENTS, QUANTIFIERS, draw_scores, labelled, name
 
 from quantifair.errors import InputError, NotIdentifiedError
-from quantifair.quantifiers import ACC, MLPE, PACC, SLD, HDy, Labelled, Quantifier
+from quantifair.quantifiers import (
+    ACC,
+    EAC,
+    MLPE,
+    PACC,
+    SLD,
+    EDy,
+    HDy,
+    KDEy,
+    Labelled,
+    PosteriorMedian,
+    Quantifier,
+)
 from quantifair.sketch import Points, Sketch
 
 each = pytest.mark.parametrize("quantifier", QUANTIFIERS, ids=name)
 adjusting = pytest.mark.parametrize("quantifier", ADJUSTING, ids=name)
-searching = pytest.mark.parametrize("quantifier", [SLD(), HDy()], ids=name)
+searching = pytest.mark.parametrize(
+    "quantifier", [SLD(), HDy(), KDEy(), EDy(), PosteriorMedian(), BY_MOMENTS], ids=name
+)
+adjusted = pytest.mark.parametrize("quantifier", [ACC(), PACC(), EAC()], ids=name)
 
 
 def fitted(quantifier: Quantifier, groups: int = 2) -> Quantifier:
@@ -20,7 +35,7 @@ def fitted(quantifier: Quantifier, groups: int = 2) -> Quantifier:
     return clone(quantifier).fit(scores, codes)
 
 
-@pytest.mark.parametrize("quantifier", [ACC(), PACC()], ids=name)
+@adjusted
 @pytest.mark.parametrize(
     "scores", [[0.4, 0.4, 0.4, 0.4], [0.2, 0.8, 0.2, 0.8], [0.1, 0.9, 0.4, 0.6]]
 )
@@ -31,14 +46,14 @@ def test_a_classifier_whose_tpr_is_its_fpr_is_refused(
         quantifier.fit(scores, ["a", "a", "b", "b"])
 
 
-@pytest.mark.parametrize("quantifier", [ACC(), PACC()], ids=name)
+@adjusted
 def test_two_of_three_groups_that_look_alike_are_refused(quantifier: Quantifier) -> None:
     scores = [[0.8, 0.1, 0.1], [0.1, 0.6, 0.3], [0.1, 0.6, 0.3]]
     with pytest.raises(NotIdentifiedError, match="no information about the group"):
         quantifier.fit(scores, ["a", "b", "c"])
 
 
-@pytest.mark.parametrize("quantifier", [ACC(), PACC()], ids=name)
+@adjusted
 @pytest.mark.parametrize("groups", [2, 3])
 def test_a_replicate_whose_rates_are_equal_but_for_rounding_is_nan(
     quantifier: Quantifier, groups: int
@@ -128,7 +143,7 @@ def test_one_replicate_without_a_group_is_refused(quantifier: Quantifier) -> Non
         clone(quantifier).fit_labelled(Labelled(points, batch))
 
 
-@pytest.mark.parametrize("quantifier", [ACC(), PACC(), SLD(), HDy()], ids=name)
+@adjusting
 @pytest.mark.parametrize("groups", [2, 4])
 def test_one_replicate_without_a_group_is_nan_where_that_is_not_asked(
     quantifier: Quantifier, groups: int

@@ -22,6 +22,11 @@ from quantifair.sketch import Points, Sketch
 each = pytest.mark.parametrize("quantifier", QUANTIFIERS, ids=name)
 two_and_four = pytest.mark.parametrize("groups", [2, 4])
 quickly = examples(25)
+PERFECT = {
+    "KDEy()": 1e-8,  # densities below 1e-9 of the highest count as none
+    "PosteriorMedian()": 0.03,  # a prior of one person in each group, to 100 in the deployment
+    "PosteriorMedian(likelihood='moments')": 1e-4,  # variances below 1e-14 count as 1e-14
+}
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -126,7 +131,7 @@ def test_a_perfect_group_classifier_gives_the_truth(
     truth[0] += 100 - truth.sum()
     deployment = np.repeat(np.eye(groups), truth.astype(int), axis=0)
     found = clone(quantifier).fit(np.eye(groups)[codes], codes).predict(source(deployment))
-    assert found == pytest.approx(truth / 100, abs=1e-12)
+    assert found == pytest.approx(truth / 100, abs=PERFECT.get(name(quantifier), 1e-12))
 
 
 @pytest.mark.parametrize("axes", [(5,), (2, 3)], ids=["one axis", "two axes"])

@@ -8,6 +8,8 @@ import traceback
 import typer
 
 from quantifair.cli.audit import audit, demo, quantify
+from quantifair.cli.plan import plan
+from quantifair.cli.stress import stress
 from quantifair.datasets.commands import datasets_app
 from quantifair.errors import QuantifairError
 from quantifair.experiments.commands import experiment_app
@@ -23,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (audit, quantify, demo):
+for command in (audit, quantify, stress, plan, demo):
     app.command()(command)
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(experiment_app, name="experiment")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quantifair.cli.options import (
+    Assume,
     Favourable,
     Feature,
     Group,
@@ -17,8 +18,10 @@ from quantifair.cli.options import (
     Json,
     Learner,
     Level,
+    Margin,
     Method,
     Quiet,
+    RatioMargin,
     Replicates,
     Score,
     Seed,
@@ -33,6 +36,7 @@ from quantifair.cli.running import (
     one_or_many,
     run,
     score_columns,
+    write_json,
     writing,
 )
 
@@ -64,11 +68,14 @@ def audit(  # noqa: PLR0913
     reference: Annotated[
         str | None, typer.Option(help="The group that is subtracted, of two.")
     ] = None,
-    quantifier: Method = "sld",
+    quantifier: Method = None,
+    assume: Assume = "prior_shift",
     learner: Learner = "logistic",
     level: Level = 0.95,
     interval: Interval = "score",
     target: Target = "rows",
+    margin: Margin = 0.05,
+    ratio_margin: RatioMargin = 0.8,
     replicates: Replicates = 1000,
     seed: Seed = 0,
     truth: Annotated[
@@ -101,9 +108,12 @@ def audit(  # noqa: PLR0913
         reference=reference,
         learner=learner_option(learner),
         quantifier=quantifier,
+        assume=assume,
         level=level,
         interval=interval,
         target=target,
+        margin=margin,
+        ratio_margin=ratio_margin,
         replicates=replicates,
         seed=seed,
     )
@@ -113,9 +123,7 @@ def audit(  # noqa: PLR0913
     call = partial(_measure, table=table, truth=tuple(truth or ()))
     result = run(spec, auxiliary, table, quiet=quiet, call=call)
     typer.echo(str(result))
-    if json is not None:
-        with writing(json):
-            result.to_json(json)
+    write_json(result, json)
     if report is not None:
         with writing(report):
             write(result, report)
@@ -136,7 +144,8 @@ def quantify(  # noqa: PLR0913
     id_: Id = None,
     score: Score = None,
     favourable: Favourable = None,
-    quantifier: Method = "sld",
+    quantifier: Method = None,
+    assume: Assume = "prior_shift",
     learner: Learner = "logistic",
     level: Level = 0.95,
     interval: Interval = "score",
@@ -161,6 +170,7 @@ def quantify(  # noqa: PLR0913
         favourable=favourable,
         learner=learner_option(learner),
         quantifier=quantifier,
+        assume=assume,
         level=level,
         interval=interval,
         target=target,
@@ -170,9 +180,7 @@ def quantify(  # noqa: PLR0913
     table = open_table(deployment, "deployment")
     result = run(spec, auxiliary, table, quiet=quiet, call=lambda f: f.quantify)
     typer.echo(str(result))
-    if json is not None:
-        with writing(json):
-            result.to_json(json)
+    write_json(result, json)
 
 
 def demo(

@@ -28,7 +28,21 @@ Score = Annotated[
     typer.Option(help="GROUP=COLUMN, a column of that group's probability; repeat it."),
 ]
 Favourable = Annotated[str | None, typer.Option(help="The favourable decision, if not obvious.")]
-Method = Annotated[str, typer.Option("--quantifier", help="cc, pcc, acc, pacc, sld, hdy or mlpe.")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--quantifier",
+        help="cc, pcc, acc, pacc, sld, hdy, eac, kdey, edy, posterior or mlpe; by default sld, "
+        "or pcc under covariate shift.",
+    ),
+]
+Assume = Annotated[
+    str,
+    typer.Option(
+        "--assume",
+        help="prior_shift, which is tested, or covariate_shift, which you declare: see the docs.",
+    ),
+]
 Learner = Annotated[
     str,
     typer.Option(help="The group classifier: logistic, splines, svm, boosting, or the best."),
@@ -37,6 +51,12 @@ Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")
 Interval = Annotated[str, typer.Option(help="score, bootstrap or none.")]
 Target = Annotated[
     str, typer.Option(help="What intervals are about: these rows, or the population behind them.")
+]
+Margin = Annotated[
+    float, typer.Option(help="Largest difference of rates that counts as fair: a convention.")
+]
+RatioMargin = Annotated[
+    float, typer.Option(help="Smallest ratio of selection rates that counts as fair.")
 ]
 Replicates = Annotated[int, typer.Option(help="Replicates of bootstrap intervals.")]
 Seed = Annotated[int, typer.Option(help="Seed of folds and replicates.")]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from quantifair.audit import Audit
     from quantifair.fitted import FittedAudit
+    from quantifair.results import AuditResult, PrevalenceResult
     from quantifair.tables import Table
 
 
@@ -91,6 +92,13 @@ def check_writable(path: Path | None, *, endings: tuple[str, ...] = ()) -> None:
             raise InputError(f"there is no folder {path.resolve().parent} to write {path.name} to")
     if endings and path.suffix.lower() not in endings:
         raise InputError(f"{path} should end in {' or '.join(endings)}")
+
+
+def write_json(result: AuditResult | PrevalenceResult, path: Path | None) -> None:
+    """Write a result as JSON where a file is named."""
+    if path is not None:
+        with writing(path):
+            result.to_json(path)
 
 
 @contextmanager

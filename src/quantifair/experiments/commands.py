@@ -1,4 +1,4 @@
-"""The commands ``quantifair experiment list | run | tables | figures | coverage``."""
+"""The commands ``quantifair experiment list | run | tables | figures | coverage | assumption``."""
 
 from __future__ import annotations
 
@@ -189,6 +189,23 @@ def coverage(
     typer.echo(f"{report.summary(rows)}\n\n{report.table(rows)}\n\nin {out}")
     if figure is not None:
         save(report.coverage_figure(rows), figure)
+
+
+@experiment_app.command()
+def assumption(
+    *,
+    out: Annotated[Path, typer.Argument(help="CSV of the results; a killed run resumes.")],
+    replicates: Annotated[int, typer.Option(help="Draws of both tables for a setting.")] = 500,
+    jobs: Annotated[int, typer.Option(help="Workers; -1 for one each core.")] = -1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Measure size and power of the tests of prior shift."""
+    from quantifair.experiments import assumption as study
+    from quantifair.experiments.assumption_report import table
+
+    with _progress(quiet=quiet) as progress:
+        rows = study.run(study.grid(), out, replicates=replicates, jobs=jobs, progress=progress)
+    typer.echo(f"{table(rows)}\n\nin {out}")
 
 
 def _catalogue(plugins: list[Path] | None) -> Catalogue:

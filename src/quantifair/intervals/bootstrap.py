@@ -112,8 +112,8 @@ class _Coarse:
         else:
             place, keys = _shared_grid(sample.scores, sketch)
         points = sketch.points
-        auxiliary, place = _grouped(place, sample.scores, sample.weights)
-        deployment, _ = _grouped(keys, points.scores, points.weights)
+        auxiliary, place = _grouped(place, sample.labelled.points)
+        deployment, _ = _grouped(keys, points)
         labelled = np.zeros((groups, len(auxiliary.weights)))
         np.add.at(labelled, (sample.codes, place), sample.weights)
         return cls(auxiliary, labelled, deployment, sample, place)
@@ -191,12 +191,13 @@ def _solve(
         return np.asarray(fitted.project(fitted.solve(deployment)))
 
 
-def _grouped(keys: IntArray, scores: FloatArray, weights: FloatArray) -> tuple[Points, IntArray]:
+def _grouped(keys: IntArray, points: Points) -> tuple[Points, IntArray]:
     """Merge points that share a key into one at their mean score."""
+    scores, weights = points.scores, points.weights
     _, place = np.unique(keys, return_inverse=True)
     total = np.asarray(np.bincount(place, weights=weights), dtype=np.float64)
     means = np.column_stack([np.bincount(place, weights=weights * s) for s in scores.T])
-    return Points(means / total[:, None], total), place
+    return Points(means / total[:, None], total, unit=points.unit), place
 
 
 def _shared_grid(scores: FloatArray, sketch: Sketch) -> tuple[IntArray, IntArray]:

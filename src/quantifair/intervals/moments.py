@@ -54,13 +54,39 @@ class Moments:
         and with it their mean score, by all the variance that the scores have.
         """
         mean = points.weights @ points.scores[:, 1:] / points.weights.sum()
-        scores, groups = sample.scores[:, 1:], range(sample.scores.shape[1])
-        found = [_of_group(scores, sample, sample.codes == g) for g in groups]
-        means, within, sampling = (np.stack(part) for part in zip(*found, strict=True))
+        found = cls.of_columns(sample.scores[:, 1:], sample, mean, people)
         if population:
             away = points.scores[:, 1:] - mean
-            within[:] = (away * points.weights[:, None]).T @ away / points.weights.sum()
+            found.within[:] = (away * points.weights[:, None]).T @ away / points.weights.sum()
+        return found
+
+    @classmethod
+    def of_columns(
+        cls, columns: FloatArray, sample: Sample, mean: FloatArray, people: float
+    ) -> Moments:
+        """Take the moments of any numbers of the auxiliary people, ``(people, columns)``.
+
+        What holds of mean scores under prior shift holds of the mean of any function of the
+        features; ``mean`` is that of the deployment's cell.
+        """
+        groups = range(sample.scores.shape[1])
+        found = [_of_group(columns, sample, sample.codes == g) for g in groups]
+        means, within, sampling = (np.stack(part) for part in zip(*found, strict=True))
         return cls(mean, means, within, sampling, max(1.0, people))
+
+    def contaminated(self, share: float, scores: FloatArray) -> Moments:
+        """Return what is known if a share of each group has these mean scores instead of its own.
+
+        They are of anybody, so the scores of the others are what the equation is about.
+        """
+        kept = 1 - share
+        return Moments(
+            self.mean - share * scores,
+            kept * self.means,
+            kept * self.within,
+            kept**2 * self.sampling,
+            self.people,
+        )
 
     @property
     def scores(self) -> int:

@@ -8,7 +8,7 @@ range over them: the profile of the score test.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +59,7 @@ def extreme_counts(
     summed: FloatArray | None = None,
     shared: bool = False,
     people: float | None = None,
+    strangers: float = 0.0,
 ) -> FloatArray:
     """Return counts at which shares, rates, or their differences and ratios may be extreme.
 
@@ -75,6 +76,8 @@ def extreme_counts(
     people
         Independent people in both cells where the target is the population behind them; the
         cells' shares are then uncertain as well.
+    strangers
+        Share of each group's people who may be unlike the auxiliary ones in any way.
 
     Returns
     -------
@@ -87,7 +90,9 @@ def extreme_counts(
     for scale, spent in _splits(cells, most, people):
         unsure = [c for c in cells if c.moments is not None]
         points = (
-            _points(cells, most - spent, summed, shared) if unsure else np.empty((1, 0, groups))
+            _points(cells, most - spent, summed, shared, strangers)
+            if unsure
+            else np.empty((1, 0, groups))
         )
         counts = np.zeros((len(points), len(cells), groups))
         moving = iter(range(points.shape[1]))
@@ -125,16 +130,38 @@ def _points(
     most: float,
     summed: FloatArray,
     shared: bool,  # noqa: FBT001
+    strangers: float,
 ) -> FloatArray:
     """Return prevalences of the cells that have moments, ``(points, cells, groups)``."""
     moments = tuple(c.moments for c in cells if c.moments is not None)
     together = shared and len(moments) > 1
     if len(cells[0].known) == 2 and not together:
-        return line.edge(moments, most)
-    region = simplex.Region(moments, together)
-    start, _ = simplex.least(region, _even(moments))
+        # Each cell's prevalence is extreme where strangers have all the least or greatest score.
+        ends = [[m.contaminated(strangers, np.array([a])) for a in (0.0, 1.0)] for m in moments]
+        each = product(*ends) if strangers else (moments,)
+        return np.concatenate([line.edge(one, most) for one in each])
     gradient, count = _figures(cells, summed)
-    return simplex.extremes(region, start, gradient, count, most)
+    if not strangers:
+        region = simplex.Region(moments, together)
+        start, _ = simplex.least(region, _even(moments))
+        return simplex.extremes(region, start, gradient, count, most)
+    return _points_with_strangers(
+        simplex.Contaminated(moments, together, strangers), gradient, count, most
+    )
+
+
+def _points_with_strangers(
+    region: simplex.Contaminated, gradient: Gradient, count: int, most: float
+) -> FloatArray:
+    cells = len(region.cells)
+    even = _even(region.cells)
+    start, _ = simplex.least(region, np.concatenate([even, even]))
+
+    def by_all(q: FloatArray) -> FloatArray:
+        towards = gradient(q[:, :cells])
+        return np.concatenate([towards, np.zeros_like(towards)], axis=1)
+
+    return simplex.extremes(region, start, by_all, count, most)[:, :cells]
 
 
 def _even(moments: tuple[Moments, ...]) -> FloatArray:

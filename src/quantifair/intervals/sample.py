@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quantifair.quantifiers.base import Labelled
-from quantifair.sketch import Points
+from quantifair.sketch import Points, kish
 
 if TYPE_CHECKING:
     from quantifair.quantifiers.base import FloatArray, IntArray
@@ -40,4 +40,4 @@ class Sample:
         """The sample as a quantifier reads it."""
         groups = np.arange(self.scores.shape[1])[:, None]
         counts = np.where(self.codes == groups, self.weights, 0.0)
-        return Labelled(Points(self.scores, self.weights), counts)
+        return Labelled(Points(self.scores, self.weights, unit=kish(self.weights)), counts)

@@ -8,6 +8,7 @@ anew. A faint logarithmic barrier keeps prevalences positive. All extremes are s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,9 @@ _LEAST = 1e-9
 _STEPS = 25
 _HALVINGS = 30
 _NEAR_EDGE = 0.9
+
+_LEAST_VARIANCE = 1e-8
+"""Keeps a system in which strangers trade off with prevalences solvable for perfect scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +48,7 @@ class Region:
 
     def deviance(self, prevalences: FloatArray) -> FloatArray:
         """Deviance of prevalences of shape ``(..., cells, groups)``."""
-        excess, covariance = self._equations(prevalences)
+        excess, covariance = self.equations(prevalences)
         return np.asarray((excess * _solve(covariance, excess)).sum(axis=-1))
 
     def model(self, prevalences: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -52,11 +56,16 @@ class Region:
 
         The derivatives are those by the prevalences of all groups but the first, cell after cell.
         """
-        excess, covariance = self._equations(prevalences)
-        solved = _solve(covariance, excess)
-        value = (excess * solved).sum(axis=-1)
-        lead, (count, groups) = prevalences.shape[:-2], prevalences.shape[-2:]
-        by_cell = solved.reshape(*lead, count, -1)
+        excess, covariance = self.equations(prevalences)
+        by_cell = _solve(covariance, excess).reshape(*prevalences.shape[:-1], -1)
+        gradient = self.gradient(prevalences, by_cell)
+        design = self.design(prevalences.shape[-1])
+        hessian = 2 * design.T @ np.linalg.solve(covariance, design)
+        value = (excess * by_cell.reshape(excess.shape)).sum(axis=-1)
+        return np.asarray(value), free(gradient), np.asarray(hessian)
+
+    def gradient(self, prevalences: FloatArray, by_cell: FloatArray) -> FloatArray:
+        """Derivatives of the deviance; ``by_cell`` is the excess over its covariance."""
         mixed = prevalences[..., None] * by_cell[..., None, :]
         if self.shared:
             mixed = np.broadcast_to(mixed.sum(axis=-3, keepdims=True), mixed.shape)
@@ -71,11 +80,9 @@ class Region:
             gradient[..., c, :] = (
                 -2 * by_cell[..., c, :] @ cell.means.T - within / cell.people - 2 * sampled
             )
-        design = self._design(groups)
-        hessian = 2 * design.T @ np.linalg.solve(covariance, design)
-        return np.asarray(value), free(gradient), np.asarray(hessian)
+        return gradient
 
-    def _design(self, groups: int) -> FloatArray:
+    def design(self, groups: int) -> FloatArray:
         """Derivative of the expected scores by the free prevalences, cell after cell."""
         scores = [c.scores for c in self.cells]
         design = np.zeros((sum(scores), (groups - 1) * len(self.cells)))
@@ -86,7 +93,8 @@ class Region:
             ).T
         return design
 
-    def _equations(self, prevalences: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def equations(self, prevalences: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return all cells' excess and its covariance."""
         own = [prevalences[..., c, :] for c in range(len(self.cells))]
         excess = [cell.excess(q) for cell, q in zip(self.cells, own, strict=True)]
         size = self.cells[0].scores
@@ -100,6 +108,53 @@ class Region:
                 covariance[..., rows, columns] = both
                 covariance[..., columns, rows] = both.swapaxes(-1, -2)
         return np.concatenate(excess, axis=-1), covariance
+
+
+@dataclass(frozen=True, eq=False)
+class Contaminated(Region):
+    """The same where a share of each group's people in the deployment may be anybody.
+
+    Below the cells' prevalences stand as many rows more: the mean scores of those people, which
+    are a point of the simplex too.
+
+    Attributes
+    ----------
+    share
+        How many of each group may be anybody.
+    """
+
+    share: float = 0.0
+
+    def deviance(self, prevalences: FloatArray) -> FloatArray:
+        """Deviance of prevalences and strangers' scores, ``(..., 2 * cells, groups)``."""
+        excess, covariance = self._strange(prevalences)
+        return np.asarray((excess * _solve(covariance, excess)).sum(axis=-1))
+
+    def model(self, prevalences: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the deviance, its gradient and its Gauss-Newton Hessian."""
+        own = prevalences[..., : len(self.cells), :]
+        excess, covariance = self._strange(prevalences)
+        by_cell = _solve(covariance, excess).reshape(*own.shape[:-1], -1)
+        theirs = np.concatenate([np.zeros_like(by_cell[..., :1]), -2 * self.share * by_cell], -1)
+        gradient = np.concatenate([self._plain.gradient(own, by_cell), theirs], axis=-2)
+        identity = self.share * np.eye(excess.shape[-1])
+        design = np.concatenate([self._plain.design(own.shape[-1]), identity], axis=1)
+        hessian = 2 * design.T @ np.linalg.solve(covariance, design)
+        value = (excess * by_cell.reshape(excess.shape)).sum(axis=-1)
+        return np.asarray(value), free(gradient), np.asarray(hessian)
+
+    @cached_property
+    def _plain(self) -> Region:
+        """The rest of the people, of whom the usual equations hold."""
+        rest = [cell.contaminated(self.share, np.zeros(cell.scores)) for cell in self.cells]
+        return Region(tuple(rest), self.shared)
+
+    def _strange(self, prevalences: FloatArray) -> tuple[FloatArray, FloatArray]:
+        count = len(self.cells)
+        excess, covariance = self._plain.equations(prevalences[..., :count, :])
+        theirs = prevalences[..., count:, 1:].reshape(excess.shape)
+        floor = _LEAST_VARIANCE * np.eye(excess.shape[-1])
+        return excess - self.share * theirs, covariance + floor
 
 
 def free(gradient: FloatArray) -> FloatArray:

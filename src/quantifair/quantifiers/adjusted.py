@@ -49,24 +49,11 @@ class _Adjusted(Quantifier):
 
     def solve(self, deployment: Points) -> FloatArray:
         """Invert the rates."""
-        observed = self.observed(deployment)
-        if self.rates_.shape[-1] > 2:
-            return _solve_systems(self.rates_, observed)
-        tpr, fpr = self.rates_[..., 1, 1], self.rates_[..., 1, 0]
-        second = (observed[..., 1] - fpr) / np.where(abs(tpr - fpr) < _SINGULAR, np.nan, tpr - fpr)
-        return np.stack([1 - second, second], axis=-1)
+        return invert(self.rates_, self.observed(deployment))
 
     def project(self, raw: FloatArray) -> FloatArray:
         """Clip two groups; for more, take the prevalences that explain the rates best."""
-        if raw.shape[-1] == 2:
-            return np.clip(raw, 0.0, 1.0)
-        if (raw >= 0).all():
-            return raw
-        rates = np.broadcast_to(self.rates_, (*raw.shape, raw.shape[-1]))
-        systems = rates.reshape(-1, *rates.shape[-2:])
-        pairs = zip(systems, raw.reshape(-1, raw.shape[-1]), strict=True)
-        nearest = [_least_squares(r, q) if (q < 0).any() else q for r, q in pairs]
-        return np.array(nearest).reshape(raw.shape)
+        return nearest_shares(self.rates_, raw)
 
 
 class ACC(_Adjusted):
@@ -124,6 +111,28 @@ class PACC(_Adjusted):
     def observed(self, deployment: Points) -> FloatArray:
         """Mean scores."""
         return mean_scores(deployment)
+
+
+def invert(rates: FloatArray, observed: FloatArray) -> FloatArray:
+    """Solve ``rates @ prevalence = observed``, whose columns sum to one; NaN without a solution."""
+    if rates.shape[-1] > 2:
+        return _solve_systems(rates, observed)
+    tpr, fpr = rates[..., 1, 1], rates[..., 1, 0]
+    second = (observed[..., 1] - fpr) / np.where(abs(tpr - fpr) < _SINGULAR, np.nan, tpr - fpr)
+    return np.stack([1 - second, second], axis=-1)
+
+
+def nearest_shares(rates: FloatArray, raw: FloatArray) -> FloatArray:
+    """Bring prevalences to the simplex: the q in it that minimises |rates (q - raw)|^2."""
+    if raw.shape[-1] == 2:
+        return np.clip(raw, 0.0, 1.0)
+    if (raw >= 0).all():
+        return raw
+    rates = np.broadcast_to(rates, (*raw.shape, raw.shape[-1]))
+    systems = rates.reshape(-1, *rates.shape[-2:])
+    pairs = zip(systems, raw.reshape(-1, raw.shape[-1]), strict=True)
+    nearest = [_least_squares(r, q) if (q < 0).any() else q for r, q in pairs]
+    return np.array(nearest).reshape(raw.shape)
 
 
 def _solve_systems(rates: FloatArray, observed: FloatArray) -> FloatArray:

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from quantifair.errors import InputError, NotIdentifiedError
-from quantifair.sketch import Points, Sketch, as_scores
+from quantifair.scores import as_scores
+from quantifair.sketch import Points, Sketch, kish, nested_bins
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,7 @@ class Labelled(NamedTuple):
     Attributes
     ----------
     points
-        The score vectors; their weights are not used.
+        The score vectors and what a weight of one stands for; their weights are not used.
     counts
         Weights by group, shape ``(..., groups, points)``. Leading axes are replicates.
     """
@@ -38,6 +39,11 @@ class Labelled(NamedTuple):
     def sizes(self) -> FloatArray:
         """Weight of each group, shape ``(..., groups)``."""
         return np.asarray(self.counts.sum(axis=-1))
+
+    @property
+    def people(self) -> FloatArray:
+        """Effective number of people in each group, shape ``(..., groups)``."""
+        return np.asarray(self.points.unit * self.sizes)
 
     @property
     def shares(self) -> FloatArray:
@@ -117,7 +123,7 @@ class Quantifier(BaseEstimator, ABC):  # type: ignore[misc]
             weights = _checked_weights(np.asarray(sample_weight, dtype=np.float64), len(matrix))
         self.classes_, codes = _encode(matrix, np.asarray(groups))
         counts = np.where(codes == np.arange(len(self.classes_))[:, None], weights, 0.0)
-        return self.fit_labelled(Labelled(Points(matrix, weights), counts))
+        return self.fit_labelled(Labelled(Points(matrix, weights, unit=kish(weights)), counts))
 
     def fit_labelled(self, auxiliary: Labelled) -> Self:
         """Learn from auxiliary counts by group, of one sample or of many replicates."""
@@ -210,6 +216,20 @@ def hard_shares(points: Points) -> FloatArray:
 def one_hot(points: Points) -> FloatArray:
     """Hard decisions as score vectors of zeros and ones."""
     return np.eye(points.scores.shape[-1])[points.hard]
+
+
+def axes(groups: int) -> range:
+    """Scores that matter one by one: of two groups the second one's says it all."""
+    return range(1, 2) if groups == 2 else range(groups)
+
+
+def bins_of(points: Points, k: int) -> tuple[IntArray, FloatArray]:
+    """Nested bins of group ``k``'s score, as finely as they are known, and their weights."""
+    if points.marginals is not None:
+        return points.marginals[k]
+    if points.bins is not None:
+        return points.bins, points.weights
+    return nested_bins(points.scores[..., k]), points.weights
 
 
 def group_means(auxiliary: Labelled, values: FloatArray) -> FloatArray:

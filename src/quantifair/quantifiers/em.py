@@ -98,10 +98,7 @@ class SLD(Quantifier):
         weights = weights / weights.sum()
         if not self.converged:
             return self._climb(likelihood, weights, prior)
-        if len(prior) == 2:
-            return _newton_line(likelihood, weights, prior)
-        found = _newton_simplex(likelihood, weights, prior)
-        return found if _is_unique(likelihood, weights, found) else found * np.nan
+        return most_likely(likelihood, weights, prior)
 
     def _climb_lines(self, scores: FloatArray, weights: FloatArray) -> FloatArray:
         """Climb for two groups, several replicates at a time so that they fit the cache."""
@@ -149,7 +146,7 @@ class SLD(Quantifier):
         A Taylor remainder of the likelihood's gradient over each bin, taken through the inverse
         Hessian. Infinite where a bin is so wide that its rows may have likelihood zero.
         """
-        return _binning_error(points, self.prevalence_, prevalence)
+        return likelihood_binning_error(points, self.prevalence_, prevalence)
 
 
 def _climb_block(
@@ -203,6 +200,24 @@ def _climb_line(
         if abs(q - last) < tolerance and step > _WARM_UP:
             return q, 0
     return q, int(q < 1)
+
+
+def most_likely(likelihood: FloatArray, weights: FloatArray, start: FloatArray) -> FloatArray:
+    """Maximise ``sum(weights * log(likelihood @ q))`` over the simplex; NaN if it is flat there.
+
+    Parameters
+    ----------
+    likelihood
+        Of each point in each group, ``(points, groups)``, near one on average.
+    weights
+        Of the points; they sum to one.
+    start
+        Where to begin, inside the simplex.
+    """
+    if len(start) == 2:
+        return _newton_line(likelihood, weights, start)
+    found = _newton_simplex(likelihood, weights, start)
+    return found if _is_unique(likelihood, weights, found) else found * np.nan
 
 
 def _newton_line(likelihood: FloatArray, weights: FloatArray, start: FloatArray) -> FloatArray:
@@ -273,21 +288,34 @@ def _backtrack(
     return q
 
 
-def _binning_error(points: Points, prior: FloatArray, q: FloatArray) -> float:
+def likelihood_binning_error(points: Points, prior: FloatArray, q: FloatArray) -> float:
+    """Bound how far the maximum can lie from ``q`` when rows move within their bins."""
+    remainder = binning_remainder(points, prior, q)
+    if not np.isfinite(remainder).all():
+        return float("inf")
+    ratio = points.scores / prior
+    scaled = ratio / (ratio @ q)[:, None]
+    hessian = (scaled * (points.weights / points.weights.sum())[:, None]).T @ scaled
+    basis = np.vstack([np.eye(len(q) - 1), -np.ones(len(q) - 1)])
+    inverse = np.linalg.pinv(basis.T @ hessian @ basis)
+    return float((np.abs(inverse) @ (remainder[:-1] + remainder[-1])).max())
+
+
+def binning_remainder(points: Points, prior: FloatArray, q: FloatArray) -> FloatArray:
+    """Bound the change of each group's mean of ``score / prior`` over its mixture by ``q``.
+
+    Infinite where a bin is so wide that its rows may have a mixture of zero.
+    """
     tilt = q / prior
     ratio = points.scores / prior
     mixture = ratio @ q
     swing = points.width * float(np.ptp(tilt)) * (len(q) - 1)
     least = mixture - swing
     if (least <= 0).any():
-        return float("inf")
+        return np.full(len(q), np.inf)
     weights = points.weights / points.weights.sum()
     # Popoviciu: scores in a bin of width h vary by at most h^2 / 4 around their mean.
-    remainder = (points.width * swing / 4 / prior) * (weights / least**2).sum() + (swing**2 / 4) * (
-        (weights / least**3) @ ratio
+    return np.asarray(
+        (points.width * swing / 4 / prior) * (weights / least**2).sum()
+        + (swing**2 / 4) * ((weights / least**3) @ ratio)
     )
-    scaled = ratio / mixture[:, None]
-    hessian = (scaled * weights[:, None]).T @ scaled
-    basis = np.vstack([np.eye(len(q) - 1), -np.ones(len(q) - 1)])
-    inverse = np.linalg.pinv(basis.T @ hessian @ basis)
-    return float((np.abs(inverse) @ (remainder[:-1] + remainder[-1])).max())

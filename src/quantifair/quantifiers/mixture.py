@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from quantifair.quantifiers.base import Labelled, Quantifier
+from quantifair.quantifiers.base import Labelled, Quantifier, axes, bins_of
 from quantifair.sketch import NESTED_BINS, nested_bins
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class HDy(Quantifier):
     def learn(self, auxiliary: Labelled) -> None:
         """Keep the histograms of each group's score inside and outside the group."""
         inside, outside = [], []
-        for k in self._axes():
+        for k in axes(len(self.classes_)):
             own = _histograms(nested_bins(auxiliary.points.scores[..., k]), auxiliary.counts)
             inside.append(own[..., k, :])
             outside.append(own.sum(axis=-2) - own[..., k, :])
@@ -76,7 +76,9 @@ class HDy(Quantifier):
 
     def solve(self, deployment: Points) -> FloatArray:
         """Search the grid for each axis."""
-        observed = np.stack([self._observed(deployment, k) for k in self._axes()], axis=-2)
+        observed = np.stack(
+            [self._observed(deployment, k) for k in axes(len(self.classes_))], axis=-2
+        )
         if self.mixtures_ is None:
             found = _search(self.inside_, self.outside_, observed, self.steps)
         else:
@@ -88,18 +90,8 @@ class HDy(Quantifier):
         with np.errstate(invalid="ignore"):
             return np.asarray(found / found.sum(axis=-1, keepdims=True))
 
-    def _axes(self) -> range:
-        """Axes to match: for two groups the second one's score says it all."""
-        return range(1, 2) if len(self.classes_) == 2 else range(len(self.classes_))
-
     def _observed(self, deployment: Points, k: int) -> FloatArray:
-        if deployment.marginals is not None:
-            bins, weights = deployment.marginals[k]
-        elif deployment.bins is not None:
-            bins, weights = deployment.bins, deployment.weights
-        else:
-            bins, weights = nested_bins(deployment.scores[..., k]), deployment.weights
-        return _normalised(_histograms(bins, weights))
+        return _normalised(_histograms(*bins_of(deployment, k)))
 
 
 def _histograms(bins: IntArray, weights: FloatArray) -> FloatArray:

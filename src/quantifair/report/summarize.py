@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quantifair.results import ESTIMATORS, RATES
-from quantifair.text import classifier_text, label_text, percent
+from quantifair.text import (
+    ASSUMPTION_HEADER,
+    assumption_rows,
+    classifier_text,
+    headline_verdicts,
+    label_text,
+    percent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,6 +27,8 @@ _SETTINGS = (
     "level",
     "interval",
     "target",
+    "margin",
+    "ratio_margin",
     "seed",
 )
 
@@ -34,7 +43,7 @@ def summarize(result: AuditResult) -> dict[str, Any]:
         "rows": result.rows,
         "label": label_text(result),
         "answer": _answer(result),
-        "verdict": _verdict(headline),
+        "verdicts": headline_verdicts(result),
         "headline": _measure(headline),
         "measures": [_measure(m) for m in result.measures.values()],
         "pairs": [] if headline.signed else _pairs(headline),
@@ -48,10 +57,7 @@ def summarize(result: AuditResult) -> dict[str, Any]:
             }
             for name, alone in result.attributes.items()
         ],
-        "estimators": [
-            {"name": ESTIMATORS[k], "value": "not estimable" if v is None else f"{v:+.3f}"}
-            for k, v in result.estimators.items()
-        ],
+        "estimators": _estimators(result),
         "cells": [
             {
                 "name": c.name,
@@ -61,10 +67,28 @@ def summarize(result: AuditResult) -> dict[str, Any]:
             }
             for c in result.cells
         ],
+        "assumption": _assumption(result),
         "warnings": [w._asdict() for w in result.warnings],
         "settings": {k: str(result.settings[k]) for k in _SETTINGS},
         "features": result.settings["features"],
         "versions": result.versions,
+    }
+
+
+def _estimators(result: AuditResult) -> list[dict[str, str]]:
+    return [
+        {"name": ESTIMATORS[k], "value": "not estimable" if v is None else f"{v:+.3f}"}
+        for k, v in result.estimators.items()
+    ]
+
+
+def _assumption(result: AuditResult) -> dict[str, Any]:
+    """Return what was assumed, what tests say of it, and how wrong it may be."""
+    return {
+        "sentence": result.assumption.sentence,
+        "header": ASSUMPTION_HEADER,
+        "tests": assumption_rows(result.assumption),
+        "sensitivity": result.sensitivity((0.0,)).sentence if result.has_sensitivity else "",
     }
 
 
@@ -98,19 +122,6 @@ def _answer(result: AuditResult) -> str:
     )
 
 
-def _verdict(measure: MeasureResult) -> str:
-    found = measure.difference
-    if found.estimate is None:
-        return "No answer: see the warnings for what is missing."
-    if found.low is None or found.high is None:
-        return "Without an interval, this may be chance."
-    if found.low > 0 or found.high < 0:
-        return "The interval excludes zero: chance alone does not explain the difference."
-    if not measure.signed:
-        return "The interval reaches zero: the data do not rule out that groups are treated alike."
-    return "The interval includes zero: the data do not tell which group is favoured."
-
-
 def _measure(measure: MeasureResult) -> dict[str, Any]:
     return {
         "name": measure.name.replace("_", " "),
@@ -118,6 +129,8 @@ def _measure(measure: MeasureResult) -> dict[str, Any]:
         "direction": measure.direction,
         "difference": _figure(measure.difference, least=-1.0 if measure.signed else 0.0),
         "ratio": _figure(measure.ratio),
+        "verdict": measure.verdict.value,
+        "why": str(measure.verdict),
     }
 
 
@@ -127,6 +140,8 @@ def _pairs(measure: MeasureResult) -> list[dict[str, Any]]:
             "name": f"{p.group} minus {p.reference}",
             "difference": _figure(p.difference, least=-1.0),
             "ratio": _figure(p.ratio),
+            "verdict": p.verdict.value,
+            "ratio_verdict": "" if p.ratio_verdict is None else p.ratio_verdict.value,
         }
         for p in measure.pairs
     ]
