@@ -44,7 +44,7 @@ def measured(name: str, partition: int) -> list[dict[str, Any]]:
         {
             "data": name,
             "partition": partition,
-            "cell": cell.name.removesuffix("_"),
+            "cell": cell.name,
             "rows": sum(cell.rows),
             "smallest_group": min(cell.rows),
             "classifier": classifier,
