@@ -71,13 +71,14 @@ class Audit:
     reference
         For two groups, the one that is subtracted; by default the first in order.
     learner
-        What predicts the group: ``logistic`` (the default), ``splines``, ``svm``, ``boosting``,
-        or any scikit-learn classifier or pipeline. ``best`` takes in each cell the simplest
-        whose out-of-fold log-loss is not beaten beyond chance. A classifier alone gets the
-        default encoder in front; a pipeline gets the columns as they are. One that is fitted
-        already is used as it is.
+        What predicts the group. ``best`` (the default) takes in each cell the simplest of a few
+        classifiers whose out-of-fold log-loss is not beaten beyond chance; ``logistic``,
+        ``splines``, ``svm`` and ``boosting`` are one each; or any scikit-learn classifier or
+        pipeline. A classifier alone gets the default encoder in front; a pipeline gets the columns
+        as they are. One that is fitted already is used as it is.
     quantifier
-        Name or instance of the quantifier; by default SLD, or PCC under ``covariate_shift``.
+        Name or instance of the quantifier; by default PosteriorMedian, or PCC under
+        ``covariate_shift``.
     training
         ``folds`` (out-of-fold scores), ``split`` (60% trains, 40% is scored) or ``all``.
     folds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from quantifair.learner import ScoreColumns, called, is_external, prepared
 from quantifair.pipelines import LEARNERS, curved, default_learner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -59,11 +60,11 @@ class Choice:
 
 def candidates(
     learner: Any, features: Features, frame: pd.DataFrame, fewest: int
-) -> Iterator[tuple[str, Any]]:
-    """Yield the names of the classifiers to be tried and themselves, the simplest first.
+) -> Iterator[Iterator[tuple[str, Any]]]:
+    """Yield families of classifiers, with their names, the simplest first.
 
-    A learner of the user's is the only one. ``logistic`` has more regularised versions, should it
-    overfit.
+    Within a family the next is worth a try as long as the last is the best so far. A learner of
+    the user's is the only one. ``logistic`` has more regularised versions, should it overfit.
 
     Parameters
     ----------
@@ -74,30 +75,61 @@ def candidates(
     fewest
         How many of them are of the smallest group.
     """
-    name = "logistic" if learner is None else learner
+    name = BEST if learner is None else learner
     if isinstance(name, ScoreColumns):
-        yield "scores", name
+        yield iter([("scores", name)])
     elif not isinstance(name, str):
-        yield called(name), name if is_external(name) else prepared(name, features)
+        yield iter([(called(name), name if is_external(name) else prepared(name, features))])
     elif name not in {BEST, "logistic"}:
-        yield name, default_learner(features, name)
+        yield iter([(name, default_learner(features, name))])
     else:
-        yield "logistic", default_learner(features)
-        for strength in _STRENGTHS:
-            stronger = default_learner(features).set_params(logisticregression__C=strength)
-            yield f"logistic, C={strength}", stronger
+        yield _regularised(features)
         if name == BEST and fewest >= _FEWEST_FOR_CURVES:
-            yield from _flexible(features, frame)
+            numbers = [column for column, kind in features.kinds.items() if kind != "text"]
+            if curved(frame, numbers):
+                yield iter([("splines", default_learner(features, "splines"))])
+            yield _boosted(features)
 
 
-def _flexible(features: Features, frame: pd.DataFrame) -> Iterator[tuple[str, Any]]:
-    numbers = [name for name, kind in features.kinds.items() if kind != "text"]
-    if curved(frame, numbers):
-        yield "splines", default_learner(features, "splines")
+def _regularised(features: Features) -> Iterator[tuple[str, Any]]:
+    yield "logistic", default_learner(features)
+    for strength in _STRENGTHS:
+        stronger = default_learner(features).set_params(logisticregression__C=strength)
+        yield f"logistic, C={strength}", stronger
+
+
+def _boosted(features: Features) -> Iterator[tuple[str, Any]]:
     yield "boosting", default_learner(features, "boosting")
     larger = {"max_leaf_nodes": 16, "learning_rate": 0.1, "max_features": 0.5}
     options = {f"smalltrees__{k}": v for k, v in larger.items()}
     yield "boosting, larger", default_learner(features, "boosting").set_params(**options)
+
+
+def try_out(
+    families: Iterator[Iterator[tuple[str, Any]]],
+    train: Callable[[Any], Trained],
+    *,
+    chooses: bool,
+) -> tuple[dict[str, Any], dict[str, Trained]]:
+    """Return the learners that were tried, and what became of them.
+
+    ``chooses`` tells whether there is a choice; without, the first that is not overfitted is all.
+    """
+    learners: dict[str, Any] = {}
+    tried: dict[str, Trained] = {}
+    least = math.inf
+    for family in families:
+        for name, learner in family:
+            learners[name], tried[name] = learner, train(learner)
+            if tried[name].broken:
+                continue
+            loss = _mean(tried[name].losses, tried[name].sample)
+            if not chooses:
+                return learners, tried
+            if loss >= least:
+                break
+            least = loss
+    return learners, tried
 
 
 def losses_of(scores: FloatArray, sample: Sample) -> FloatArray:

@@ -13,6 +13,7 @@ from quantifair import diagnostics, disparity
 from quantifair.advice import advised
 from quantifair.assumption.judging import cell_tests, judged
 from quantifair.assumption.sensitivity import sensible
+from quantifair.candidates import BEST
 from quantifair.cells import ACCEPTED, DECISIONS, Cell
 from quantifair.comparison import Comparer
 from quantifair.diagnostics import Caution
@@ -290,7 +291,7 @@ class Measurement:
         audit = self.fitted.audit
         if audit.scores is not None:
             return "none: scores of " + ", ".join(self.fitted.auxiliary.features.names)
-        return "logistic" if audit.learner is None else str(audit.learner)
+        return BEST if audit.learner is None else str(audit.learner)
 
 
 def _of_group(rates: FloatArray, k: int) -> FloatArray:

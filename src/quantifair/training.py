@@ -12,7 +12,7 @@ from sklearn.base import clone
 from quantifair import diagnostics
 from quantifair.assumption.evidence import Evidence
 from quantifair.calibration import fit_calibration
-from quantifair.candidates import BEST, candidates, choose, losses_of
+from quantifair.candidates import BEST, candidates, choose, losses_of, try_out
 from quantifair.cells import ACCEPTED, DECISIONS, EVERYBODY, LABELLED, Cell
 from quantifair.diagnostics import BROKEN_SLOPE, Caution
 from quantifair.errors import InputError, explained
@@ -324,16 +324,15 @@ def _train(
     sample = Sample(unscored, auxiliary.codes[rows], auxiliary.weights[rows], clusters)
     frame = auxiliary.frame.iloc[rows]
     recipe = replace(recipe, cell=described.name)
-    chooses = recipe.learner == BEST
+    chooses = recipe.learner in {None, BEST}
     # Scores of people whom a classifier has seen can't tell which one is best.
     trial = replace(recipe, training="folds") if chooses and recipe.training == "all" else recipe
-    fewest = min(described.people)
-    learners, tried = {}, {}
-    for name, learner in candidates(recipe.learner, auxiliary.features, frame, fewest):
-        learners[name] = learner
-        tried[name] = replace(trial, learner=learner).train(frame, sample, auxiliary.groups)
-        if not (chooses or tried[name].broken):
-            break
+    families = candidates(recipe.learner, auxiliary.features, frame, min(described.people))
+    learners, tried = try_out(
+        families,
+        lambda learner: replace(trial, learner=learner).train(frame, sample, auxiliary.groups),
+        chooses=chooses,
+    )
     choice = choose(tried)
     trained = tried[choice.chosen]
     if trial is not recipe:

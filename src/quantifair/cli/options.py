@@ -32,8 +32,8 @@ Method = Annotated[
     str | None,
     typer.Option(
         "--quantifier",
-        help="cc, pcc, acc, pacc, sld, hdy, eac, kdey, edy, posterior or mlpe; by default sld, "
-        "or pcc under covariate shift.",
+        help="cc, pcc, acc, pacc, sld, hdy, eac, kdey, edy, posterior or mlpe; by default "
+        "posterior, or pcc under covariate shift.",
     ),
 ]
 Assume = Annotated[

@@ -93,8 +93,8 @@ def plan(  # noqa: PLR0913
     reference: Annotated[
         str | None, typer.Option(help="The group that is subtracted, of two.")
     ] = None,
-    quantifier: Method = "sld",
-    learner: Learner = "logistic",
+    quantifier: Method = None,
+    learner: Learner = "best",
     level: Level = 0.95,
     target: Target = "rows",
     seed: Seed = 0,

@@ -63,7 +63,7 @@ def learner_option(name: str) -> Any:
 
     if name not in NAMES:
         raise InputError(f"no learner {name!r}; {did_you_mean(name, NAMES)}")
-    return None if name == "logistic" else name
+    return name
 
 
 def one_or_many(names: list[str]) -> str | tuple[str, ...]:

@@ -48,7 +48,7 @@ QUANTIFIERS: dict[str, type[Quantifier]] = {
 }
 
 
-ASSUMPTIONS = {"prior_shift": "sld", "covariate_shift": "pcc"}
+ASSUMPTIONS = {"prior_shift": "posterior", "covariate_shift": "pcc"}
 """What may be assumed to stay the same between the tables, with the quantifier that suits it."""
 
 
