@@ -35,11 +35,11 @@ class Size(NamedTuple):
 
 
 SIZES = {
-    "sample-prev-D3": Size(30, 10),
-    "sample-prev-D2": Size(10, 3),
-    "sample-size-D2": Size(10, 2),
-    "sample-prev-D1": Size(10, 1),
-    "flip-prev-D1": Size(10, 1),
+    "sample-prev-D3": Size(30, 5),
+    "sample-prev-D2": Size(10, 1),
+    "sample-size-D2": Size(5, 1),
+    "sample-prev-D1": Size(5, 1),
+    "flip-prev-D1": Size(5, 1),
 }
 """Where all trials share the auxiliary people, fits are few; elsewhere each trial needs its own."""
 

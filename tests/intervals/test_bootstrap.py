@@ -3,17 +3,27 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from tests.simulation import QUANTIFIERS, FloatArray, draw_scores, name
+from tests.simulation import COUNTING_PEOPLE, QUANTIFIERS, FloatArray, draw_scores, name
 
 from quantifair.calibration import fit_calibration
 from quantifair.disparity import difference, group_rates
 from quantifair.errors import NotIdentifiedError
 from quantifair.intervals import Sample, replicate_prevalences
 from quantifair.intervals.bootstrap import BLOCK, MOST_POINTS, _Coarse, _members
-from quantifair.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy, Quantifier
+from quantifair.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy, PosteriorMedian, Quantifier
 from quantifair.sketch import Sketch
 
 each = pytest.mark.parametrize("quantifier", QUANTIFIERS, ids=name)
+# A posterior of many groups walks for a tenth of a second a replicate.
+of_any_size = pytest.mark.parametrize(
+    ("quantifier", "groups"),
+    [
+        pytest.param(q, groups, id=f"{name(q)}-{groups}")
+        for q in QUANTIFIERS
+        for groups in (2, 4, 6)
+        if groups == 2 or not isinstance(q, PosteriorMedian)
+    ],
+)
 
 
 def sampled(
@@ -81,8 +91,7 @@ def test_no_replicates_are_none() -> None:
     assert replicates(PACC(), sample, deployment, replicates=0).shape == (0, 3)
 
 
-@each
-@pytest.mark.parametrize("groups", [2, 4, 6])
+@of_any_size
 def test_replicates_are_prevalences_without_nan(quantifier: Quantifier, groups: int) -> None:
     sample, deployment = sampled(groups)
     found = replicates(quantifier, sample, deployment)
@@ -92,8 +101,7 @@ def test_replicates_are_prevalences_without_nan(quantifier: Quantifier, groups: 
     assert (found.std(axis=0) > 1e-4).all()
 
 
-@each
-@pytest.mark.parametrize("groups", [2, 4, 6])
+@of_any_size
 def test_replicates_surround_the_estimate_however_coarse_their_grid(
     quantifier: Quantifier, groups: int
 ) -> None:
@@ -146,6 +154,19 @@ def test_the_number_of_people_behind_the_rows_can_be_given(factor: float) -> Non
     given = replicates(PACC(), sample, deployment, replicates=2000, people=factor * 400)[:, 1].std()
     # The auxiliary sample adds little; four Monte Carlo errors of a ratio are 9%.
     assert given / rows == pytest.approx(factor**-0.5, rel=0.12)
+
+
+@pytest.mark.parametrize("quantifier", COUNTING_PEOPLE, ids=name)
+def test_replicates_of_a_weighted_table_hold_as_many_independent_people(
+    quantifier: Quantifier,
+) -> None:
+    sample, deployment = sampled()
+    rows = deployment[:600]
+    # All weights the same: as good as none, in another unit.
+    plain, weighted = (Sketch.from_scores(rows, weights=w) for w in (None, np.full(600, 4.0)))
+    assert replicates(quantifier, sample, weighted) == pytest.approx(
+        replicates(quantifier, sample, plain), abs=1e-6
+    )
 
 
 def test_a_weighted_sketch_counts_as_its_effective_rows() -> None:

@@ -1,4 +1,4 @@
-"""The commands ``quantifair experiment list | run | tables | figures | ladder | coverage | ...``."""
+"""The commands ``quantifair experiment ...``."""
 
 from __future__ import annotations
 

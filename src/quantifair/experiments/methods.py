@@ -6,7 +6,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from quantifair.errors import InputError, did_you_mean
-from quantifair.quantifiers import ACC, CC, MLPE, PACC, PCC, SLD, HDy
+from quantifair.quantifiers import (
+    ACC,
+    CC,
+    EAC,
+    MLPE,
+    PACC,
+    PCC,
+    SLD,
+    EDy,
+    HDy,
+    KDEy,
+    PosteriorMedian,
+)
 
 if TYPE_CHECKING:
     from quantifair.quantifiers import Quantifier
@@ -91,6 +103,10 @@ _OWN = (
     Method("PACC-x", PACC(), training="folds", interval=True),
     Method("HDy-x", HDy(), training="folds"),
     Method("SLD-x", SLD(), training="folds"),
+    Method("EAC-x", EAC(), training="folds"),
+    Method("KDEy-x", KDEy(), training="folds"),
+    Method("EDy-x", EDy(), training="folds"),
+    Method("posterior-x", PosteriorMedian(), training="folds"),
 )
 
 CROSSED: dict[str, Method] = {m.name: m for m in _OWN}

@@ -169,6 +169,8 @@ def _draw(
     for group, number in zip(members, numbers, strict=True):
         if number:
             weights += rng.multinomial(number, group / group.sum(), size=size)
+    # Back from independent people to the unit of the weights.
+    weights *= coarse.deployment.weights.sum() / numbers.sum()
     return _solve(quantifier, coarse, counts, weights, calibrated)
 
 

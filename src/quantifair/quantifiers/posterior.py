@@ -12,14 +12,16 @@ from quantifair.errors import InputError
 from quantifair.quantifiers.adjusted import invert, nearest_shares
 from quantifair.quantifiers.base import Labelled, Quantifier, group_means, mean_scores
 from quantifair.quantifiers.em import likelihood_binning_error, most_likely
-from quantifair.quantifiers.medians import Density, line_median, simplex_medians
+from quantifair.quantifiers.medians import Density, Part, line_median, simplex_medians
 
 if TYPE_CHECKING:
     from quantifair.quantifiers.base import FloatArray
     from quantifair.sketch import Points
 
 LIKELIHOODS = ("mixture", "moments")
-_PRIOR_PEOPLE = 50
+_PRIOR_PEOPLE = 1000
+"""Where nothing shifted, shares differ as those of so many people do."""
+
 _MOST_POINTS = 4096
 _MOST_POINTS_OF_MANY = 1024
 _LEAST_VARIANCE = 1e-14
@@ -31,36 +33,41 @@ _MIXING = np.int64(0x9E3779B1)
 class PosteriorMedian(Quantifier):
     """Median of the prevalences' posterior distribution.
 
-    The prior is a mixture of "anything goes" and "probably little shift",
+    The prior is a mixture of "anything goes" and "hardly any shift",
 
-        shift * uniform  +  (1 - shift) * Dirichlet(50 p(s)),
+        shift * uniform  +  (1 - shift) * Dirichlet(c p(s)),    1/c = 1/1000 + 1/n,
 
-    with p(s) the auxiliary prevalences. The likelihood is either that of the scores, which SLD
-    maximises,
+    with p(s) the auxiliary prevalences and n the auxiliary people: where nothing shifted, the
+    prevalences are theirs, up to what n people can tell and what a sample of 1,000 would. The
+    likelihood is either that of the scores, which SLD maximises,
 
-        prod_i sum_s q(s) / p(s) * P(s | x_i),
+        prod_i [ sum_s q(s) / p(s) * P(s | x_i) ] ^ v,
 
     or the normal density of the equation that PACC solves, the mean score less the auxiliary
-    groups' mean scores mixed by q, whose variance counts the auxiliary sample's uncertainty too.
-    People are counted by Kish's effective size where they are weighted.
+    groups' mean scores mixed by q. Both count the auxiliary sample's uncertainty: the normal
+    density in its variance, the scores' likelihood by the power v, the part of that variance which
+    is the deployment's. Without it, a large deployment would rule out that nothing shifted, as any
+    small error of a small auxiliary sample would look like a shift. People are counted by Kish's
+    effective size where they are weighted.
 
-    For two groups the density is integrated on a grid. For more, medians come from a Markov chain
-    with a fixed seed, group by group, renormalised, and are off by up to about a tenth of the
-    posterior standard deviation. More than 4,096 points (1,024 with many groups) are merged with
-    their neighbours first; how far that moves the maximum of the likelihood is put back.
+    For two groups the density is integrated on a grid. For more, medians come from Markov chains
+    with a fixed seed, one for each part of the prior, group by group, renormalised, and are off by
+    up to about a tenth of the posterior standard deviation. More than 4,096 points (1,024 with
+    many groups) are merged with their neighbours first; how far that moves the maximum of the
+    likelihood is put back.
 
     Parameters
     ----------
     likelihood
         ``mixture`` needs calibrated scores; ``moments`` is linear in the scores and does not.
     shift
-        Weight of the uniform part of the prior, from 0 to 1.
+        Weight of the uniform part of the prior, from 0 to 1: how probable a shift is.
 
     Examples
     --------
     >>> scores, groups = [0.2, 0.4, 0.6, 0.8], ["f", "f", "m", "m"]
     >>> PosteriorMedian().fit(scores, groups).predict([0.3, 0.6, 0.8]).round(2).tolist()
-    [0.4, 0.6]
+    [0.46, 0.54]
     """
 
     shares_: FloatArray
@@ -68,7 +75,7 @@ class PosteriorMedian(Quantifier):
     within_: FloatArray
     people_: FloatArray
 
-    def __init__(self, *, likelihood: str = "mixture", shift: float = 1.0) -> None:
+    def __init__(self, *, likelihood: str = "mixture", shift: float = 2 / 3) -> None:
         self.likelihood = likelihood
         self.shift = shift
 
@@ -83,23 +90,24 @@ class PosteriorMedian(Quantifier):
             raise InputError(f"the likelihood is one of {LIKELIHOODS}, not {self.likelihood!r}")
         if not 0 <= self.shift <= 1:
             raise InputError(f"shift must be from 0 to 1, not {self.shift!r}")
-        self.shares_ = auxiliary.shares
-        if self.likelihood == "moments":
-            scores = auxiliary.points.scores
-            self.means_ = group_means(auxiliary, scores)
-            self.within_ = _within(auxiliary, scores[..., 1:])
-            self.people_ = auxiliary.people
+        scores = auxiliary.points.scores
+        self.shares_, self.people_ = auxiliary.shares, auxiliary.people
+        self.means_ = group_means(auxiliary, scores)
+        self.within_ = _within(auxiliary, scores[..., 1:])
 
     def solve(self, deployment: Points) -> FloatArray:
         """Find the medians, one replicate after the other."""
+        size = "(k),(k),(k,s,s)"
+        known = self.shares_, self.people_, self.within_
         if self.likelihood == "mixture":
-            each = np.vectorize(self._by_scores, signature="(n,k),(n),(),(k)->(k)", otypes=[float])
-            seen = deployment.scores, deployment.weights
-            return np.asarray(each(*seen, deployment.people, self.shares_))
-        signature = "(k),(),(k),(k,k),(k,s,s),(k)->(k)"
+            signature = f"(n,k),(n),(),{size}->(k)"
+            each = np.vectorize(self._by_scores, signature=signature, otypes=[float])
+            return np.asarray(
+                each(deployment.scores, deployment.weights, deployment.people, *known)
+            )
+        signature = f"(k),(),{size},(k,k)->(k)"
         each = np.vectorize(self._by_means, signature=signature, otypes=[float])
-        known = self.means_, self.within_, self.people_
-        return np.asarray(each(mean_scores(deployment), deployment.people, self.shares_, *known))
+        return np.asarray(each(mean_scores(deployment), deployment.people, *known, self.means_))
 
     def binning_error(self, points: Points, prevalence: FloatArray) -> float:
         """Bound how far the likelihood's maximum can move when rows move within their bins."""
@@ -108,51 +116,72 @@ class PosteriorMedian(Quantifier):
         return likelihood_binning_error(points, self.shares_, prevalence)
 
     def _by_scores(
-        self, scores: FloatArray, weights: FloatArray, people: float, prior: FloatArray
+        self,
+        scores: FloatArray,
+        weights: FloatArray,
+        people: float,
+        shares: FloatArray,
+        known: FloatArray,
+        within: FloatArray,
     ) -> FloatArray:
-        if not (prior > 0).all() or not people > 0:
-            return np.full(len(prior), np.nan)
+        if not (shares > 0).all() or not people > 0:
+            return np.full(len(shares), np.nan)
         every = scores[weights > 0], weights[weights > 0]
         scores, weights = _merged(*every)
-        ratio, shares = scores / prior, weights / weights.sum()
-        peak = _peak(scores, weights, prior)
-        mixture = partial(_mixture, np.ascontiguousarray(ratio.T), shares * people)
-        median = self._median(mixture, peak, shares @ scores, people, prior)
+        peak = _peak(scores, weights, shares)
+        counted = people * _own_part(peak, within / people, within / known[:, None, None])
+        ratio, each = scores / shares, weights / weights.sum()
+        mixture = partial(_mixture, np.ascontiguousarray(ratio.T), each * counted)
+        median = self._median(mixture, peak, counted, shares, known)
         if len(weights) == len(every[1]):
             return median
-        moved = np.maximum(median + _peak(*every, prior) - peak, 0)
+        moved = np.maximum(median + _peak(*every, shares) - peak, 0)
         return np.asarray(moved / moved.sum())
 
     def _by_means(
         self,
         mean: FloatArray,
         people: float,
-        prior: FloatArray,
-        means: FloatArray,
-        within: FloatArray,
+        shares: FloatArray,
         known: FloatArray,
+        within: FloatArray,
+        means: FloatArray,
     ) -> FloatArray:
         peak = nearest_shares(means.T, invert(means.T, mean))
-        sampling = within / np.maximum(known - 1, 1)[:, None, None]
-        normal = partial(_normal, mean[1:], means[:, 1:], within / people, sampling)
-        return self._median(normal, peak, mean, people, prior)
+        own, sampling = within / people, within / np.maximum(known - 1, 1)[:, None, None]
+        normal = partial(_normal, mean[1:], means[:, 1:], own, sampling)
+        return self._median(normal, peak, people * _own_part(peak, own, sampling), shares, known)
 
     def _median(
         self,
         likelihood: Density,
         peak: FloatArray,
-        mean: FloatArray,
-        people: float,
-        prior: FloatArray,
+        counted: float,
+        shares: FloatArray,
+        known: FloatArray,
     ) -> FloatArray:
         if not np.isfinite(peak).all():
-            return np.full(len(prior), np.nan)
-        if len(prior) > 2:
-            before = partial(_simplex_prior, _PRIOR_PEOPLE * prior, self.shift)
-            start = 0.99 * peak + 0.01 * mean
-            return simplex_medians(lambda q: likelihood(q) + before(q), start, people)
-        second = line_median(likelihood, partial(_line_prior, _PRIOR_PEOPLE * prior, self.shift))
-        return np.array([1 - second, second])
+            return np.full(len(shares), np.nan)
+        expected = shares / (1 / _PRIOR_PEOPLE + 1 / known.sum())
+        if len(shares) == 2:
+            second = line_median(likelihood, partial(_line_prior, expected, self.shift))
+            return np.array([1 - second, second])
+        parts = []
+        for weight, pseudo in ((self.shift, np.ones_like(shares)), (1 - self.shift, expected)):
+            if weight:
+                like = counted + pseudo.sum()
+                start = (counted * peak + pseudo) / like
+                before = partial(_log_dirichlet, pseudo, weight)
+                parts.append(Part(lambda q, b=before: likelihood(q) + b(q), start, like))  # type: ignore[misc]
+        return simplex_medians(parts)
+
+
+def _own_part(peak: FloatArray, own: FloatArray, sampling: FloatArray) -> float:
+    """Return which part of the mean score's variance is the deployment's, at some prevalences."""
+    traces = [np.trace(part, axis1=-2, axis2=-1) for part in (own, sampling)]
+    deployment, auxiliary = peak @ traces[0], peak**2 @ traces[1]
+    total = float(deployment + auxiliary)
+    return float(deployment) / total if total > 0 else 1.0
 
 
 def _peak(scores: FloatArray, weights: FloatArray, prior: FloatArray) -> FloatArray:
@@ -223,10 +252,8 @@ def _line_prior(pseudo: FloatArray, shift: float, edges: FloatArray) -> FloatArr
         return np.asarray(np.log(shift * np.diff(edges) + (1 - shift) * expected))
 
 
-def _simplex_prior(pseudo: FloatArray, shift: float, prevalences: FloatArray) -> FloatArray:
-    """Log prior density on the simplex."""
+def _log_dirichlet(pseudo: FloatArray, weight: float, prevalences: FloatArray) -> FloatArray:
+    """Log density of a part of the prior on the simplex."""
+    constant = np.log(weight) + gammaln(pseudo.sum()) - gammaln(pseudo).sum()
     with np.errstate(divide="ignore"):
-        uniform = np.log(shift) + gammaln(len(pseudo))
-        expected = np.log(1 - shift) + gammaln(pseudo.sum()) - gammaln(pseudo).sum()
-        expected = expected + np.log(prevalences) @ (pseudo - 1)
-    return np.asarray(np.logaddexp(uniform, expected))
+        return np.asarray(constant + np.log(prevalences) @ (pseudo - 1))
