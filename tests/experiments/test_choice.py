@@ -1,15 +1,20 @@
 """The learner that is chosen in each sample."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.experiments import small
 
+from quantifair.candidates import candidates, choose
 from quantifair.experiments.catalogue import BEST, Catalogue, best
 from quantifair.experiments.choice import Chosen, Tried, cross_fit, preferred
 from quantifair.experiments.folds import FOLDS, Folds
 from quantifair.experiments.learners import Logistic
 from quantifair.experiments.parts import Part
 from quantifair.experiments.splines import Splines
+from quantifair.intervals import Sample
+from quantifair.roles import Features
+from quantifair.training import Trained
 
 BOTH = np.arange(2)
 
@@ -86,6 +91,37 @@ def test_people_who_repeat_count_once_in_the_standard_error():
     least, near = Tried(np.full(100, 0.5), broken=False), Tried(0.515 + noise, broken=False)
     assert preferred({0: near, 1: least}, np.repeat(np.arange(25), 4)) == 0
     assert preferred({0: near, 1: least}, np.arange(100)) == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_rule_is_the_packages(seed):
+    rng = np.random.default_rng(seed)
+    person = rng.integers(30, size=80)
+    clusters = np.unique(person, return_inverse=True)[1]
+    sample = Sample(np.zeros((80, 2)), rng.integers(2, size=80), np.ones(80), clusters)
+    losses = 0.6 + 0.05 * rng.random((4, 1)) + 0.1 * rng.random((4, 30))[:, person]
+    broken = rng.random(4) < 0.3
+    tried = {k: Tried(losses[k], bool(broken[k])) for k in range(4)}
+    theirs = {
+        str(k): Trained(None, sample, 1.0, broken=bool(broken[k]), losses=losses[k])
+        for k in range(4)
+    }
+    assert str(preferred(tried, person)) == choose(theirs).chosen
+
+
+def test_the_candidates_are_the_packages():
+    numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    features = Features({"a": "number", "b": "number"})
+    theirs = dict(candidates(BEST, features, numbers, 50))
+    lines = [theirs[name].steps[-1][1].C for name in list(theirs)[:5]]
+    learner = best()
+    ours = [candidate.strength for candidate in (*learner.plain, learner.flexible[0])]
+    assert ours == lines == [1.0, 0.1, 0.01, 0.001, 0.1]
+    assert list(theirs)[4:] == [candidate.name for candidate in learner.flexible]
+    for candidate in learner.flexible[1:]:
+        trees = theirs[candidate.name].steps[-1][1].get_params()
+        read = {"categorical_features": "from_dtype"}  # a study's matrix has no categories
+        assert candidate.estimator.get_params() == trees | read
 
 
 def test_the_packages_choice_is_known_by_name():

@@ -113,7 +113,7 @@ class TestQuickStudy:
             assert f"| {name} | 0." in shifted
         assert "95% intervals" in printed
         assert f"| {NAMES[0]} | COMPAS | LR | 1 | 44 | " in printed
-        assert len(pd.read_parquet(out)) == 5 * 7 + 5
+        assert len(pd.read_parquet(out)) == 5 * len(METHODS) + len(CROSSED)
         assert figure.read_text().startswith("<?xml")
 
     def test_the_papers_order_of_methods_shows_in_seconds(self, quick):
