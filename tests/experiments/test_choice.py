@@ -29,7 +29,7 @@ def part_of(bent, people=600):
 
 
 def chosen_of(part, samples, learner=None):
-    learner = learner or Chosen("two", (Logistic("line"),), (Splines("bend"),))
+    learner = learner or Chosen("two", (Logistic("line"),), ((Splines("bend"),),))
     folds = Folds.deal(samples, part.group)
     return cross_fit(learner, part.features, part.group, folds), folds
 
@@ -62,7 +62,7 @@ def test_each_sample_chooses_for_all_its_folds_and_keeps_their_classifiers():
 def test_the_choice_of_a_whole_sample_is_fitted_on_all_of_it():
     part = part_of(bent=True)
     samples = [np.arange(300), np.arange(600)]
-    found = Chosen("two", (Logistic(),), (Splines(),)).fit(part.features, part.group, samples)
+    found = Chosen("two", (Logistic(),), ((Splines(),),)).fit(part.features, part.group, samples)
     alone = Splines().fit(part.features, part.group, samples)
     assert found.scores(part.features, BOTH) == pytest.approx(
         alone.scores(part.features, BOTH), abs=1e-4
@@ -109,16 +109,33 @@ def test_the_rule_is_the_packages(seed):
     assert str(preferred(tried, person)) == choose(theirs).chosen
 
 
+def test_within_a_family_the_next_is_tried_where_the_last_is_the_best_so_far():
+    tried = []
+
+    class Noted(Logistic):
+        def fit(self, features, groups, samples, *, near=None):
+            tried.append((self.name, len(samples) // FOLDS))
+            return super().fit(features, groups, samples, near=near)
+
+    part = part_of(bent=False)
+    lines = tuple(Noted(str(c), strength=c) for c in (1.0, 1e-4, 1.0))
+    learner = Chosen("three", lines, ((Noted("last", strength=1e-4), Noted("none")),))
+    chosen_of(part, [np.arange(600), np.arange(300)], learner)
+    # Shrinking a good line makes it worse, so that nothing comes after that in its family.
+    assert tried == [("1.0", 2), ("0.0001", 2), ("last", 2)]
+
+
 def test_the_candidates_are_the_packages():
     numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
     features = Features({"a": "number", "b": "number"})
-    theirs = dict(candidates(BEST, features, numbers, 50))
+    families = candidates(BEST, features, numbers, 50)
+    theirs = dict(pair for family in families for pair in family)
     lines = [theirs[name].steps[-1][1].C for name in list(theirs)[:5]]
     learner = best()
-    ours = [candidate.strength for candidate in (*learner.plain, learner.flexible[0])]
+    ours = [candidate.strength for candidate in learner.candidates[:5]]
     assert ours == lines == [1.0, 0.1, 0.01, 0.001, 0.1]
-    assert list(theirs)[4:] == [candidate.name for candidate in learner.flexible]
-    for candidate in learner.flexible[1:]:
+    assert list(theirs)[4:] == [candidate.name for candidate in learner.candidates[4:]]
+    for candidate in learner.candidates[5:]:
         trees = theirs[candidate.name].steps[-1][1].get_params()
         read = {"categorical_features": "from_dtype"}  # a study's matrix has no categories
         assert candidate.estimator.get_params() == trees | read
@@ -126,7 +143,7 @@ def test_the_candidates_are_the_packages():
 
 def test_the_packages_choice_is_known_by_name():
     learner = Catalogue().learners[BEST]
-    names = [c.name for c in (*learner.plain, *learner.flexible)]
+    names = [c.name for c in learner.candidates]
     assert names[:4] == ["LR, C=1", "LR, C=0.1", "LR, C=0.01", "LR, C=0.001"]
     assert names[4:] == ["splines", "boosting", "boosting, larger"]
 

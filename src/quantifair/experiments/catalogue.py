@@ -41,7 +41,7 @@ def best() -> Chosen:
     lines = tuple(Logistic(f"LR, C={c:g}", strength=c) for c in (1.0, 0.1, 0.01, 0.001))
     small = boosting("boosting")
     large = boosting("boosting, larger", max_leaf_nodes=16, learning_rate=0.1, max_features=0.5)
-    return Chosen(BEST, lines, (Splines(), small, large))
+    return Chosen(BEST, lines, ((Splines(),), (small, large)))
 
 
 def boosting(name: str, **options: Any) -> Estimator:

@@ -94,14 +94,21 @@ class Chosen:
     ----------
     name
         What tables call it.
-    plain, flexible
-        The candidates, the simplest first; the flexible ones are tried where the smaller group
-        has fifty people.
+    plain
+        The simplest family of candidates. Within a family, the next is tried where the last is
+        the best so far.
+    flexible
+        Other families, tried where the smaller group has fifty people.
     """
 
     name: str
     plain: tuple[Learner, ...]
-    flexible: tuple[Learner, ...] = ()
+    flexible: tuple[tuple[Learner, ...], ...] = ()
+
+    @property
+    def candidates(self) -> tuple[Learner, ...]:
+        """All of them, the simplest first."""
+        return (*self.plain, *(c for family in self.flexible for c in family))
 
     def fit(
         self,
@@ -116,7 +123,7 @@ class Chosen:
 
         def fitted(candidate: int, at: IntArray) -> Classifiers:
             some = [samples[i] for i in at.tolist()]
-            return (*self.plain, *self.flexible)[candidate].fit(features, groups, some)
+            return self.candidates[candidate].fit(features, groups, some)
 
         return _mixed(chosen, fitted)
 
@@ -135,20 +142,31 @@ class Chosen:
     ) -> tuple[list[tuple[Classifiers, IntArray]], IntArray]:
         """Return each candidate's classifiers, the samples it was tried in, and the choices."""
         samples = folds.samples
+        everywhere = np.arange(len(samples))
         fewest = [np.bincount(groups[np.unique(rows)]).min() for rows in samples]
-        many = np.flatnonzero(np.array(fewest) >= _FEWEST)
-        tries = [(c, np.arange(len(samples))) for c in self.plain]
-        tries += [(c, many) for c in self.flexible if len(many)]
-        found, tried = [], [dict[int, Tried]() for _ in samples]
-        for number, (candidate, at) in enumerate(tries):
-            some = folds.select(at)
-            classifiers = candidate.fit(features, groups, some.trainings)
-            found.append((classifiers, at))
-            for place, sample in enumerate(at.tolist()):
-                score = some.scores(classifiers, features, place)
-                tried[sample][number] = _tried(score, groups[samples[sample]])
+        many = everywhere[np.array(fewest) >= _FEWEST]
+        fitted: list[tuple[Classifiers, IntArray]] = []
+        tried: list[dict[int, Tried]] = [{} for _ in samples]
+        for family, at in ((self.plain, everywhere), *((f, many) for f in self.flexible)):
+            for candidate in family:
+                some, number = folds.select(at), len(fitted)
+                classifiers = candidate.fit(features, groups, some.trainings)
+                fitted.append((classifiers, at))
+                for place, sample in enumerate(at.tolist()):
+                    score = some.scores(classifiers, features, place)
+                    tried[sample][number] = _tried(score, groups[samples[sample]])
+                at = at[[_last_is_best(tried[sample]) for sample in at.tolist()]]  # noqa: PLW2901
+                if not len(at):
+                    fitted += [fitted[-1]] * (len(family) - 1 - family.index(candidate))
+                    break
         chosen = [preferred(t, rows) for t, rows in zip(tried, samples, strict=True)]
-        return found, np.array(chosen, dtype=np.int64)
+        return fitted, np.array(chosen, dtype=np.int64)
+
+
+def _last_is_best(tried: Mapping[int, Tried]) -> bool:
+    *others, last = tried.values()
+    least = min((float(t.losses.mean()) for t in others if not t.broken), default=np.inf)
+    return last.broken or float(last.losses.mean()) < least
 
 
 def cross_fit(
