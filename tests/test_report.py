@@ -223,7 +223,7 @@ def test_names_are_shown_and_never_obeyed(name):
 def test_markdown_tables_stay_whole(name):
     text = to_markdown(audited((name, "other")))
     tables = markdown_tables(text)
-    assert len(tables) == 4
+    assert len(tables) == 5
     for head, rule, *rows in tables:
         assert rows
         assert set("".join(rule)) <= {"-"}
