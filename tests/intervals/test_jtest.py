@@ -109,6 +109,15 @@ def test_one_moment_or_few_people_tell_nothing() -> None:
     assert j_test(Moments(few.mean, few.means, few.within, few.sampling, 19.0)) is None
 
 
+@pytest.mark.parametrize("groups", [2, 3])
+def test_what_does_not_vary_within_a_group_is_no_obstacle(groups: int) -> None:
+    moments = drawn(groups)
+    moments.within[0] = moments.sampling[0] = 0.0
+    found = j_test(moments)
+    assert found is not None
+    assert np.isfinite(found.statistic)
+
+
 @pytest.mark.parametrize("degrees", [1, 8, 40])
 def test_noncentrality_gives_the_power(degrees: int) -> None:
     critical = chi2.isf(0.05, degrees)

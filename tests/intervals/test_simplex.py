@@ -57,7 +57,7 @@ def test_cells_that_share_auxiliary_people_err_together() -> None:
     """At like prevalences an excess in one cell alone is less likely than in both."""
     some = region(3, shared=True)
     q = even(3)
-    covariance = some._equations(q)[1]
+    covariance = some.equations(q)[1]
     both = sum(1 / 9 * s for s in some.cells[0].sampling)
     assert covariance[:2, 2:] == pytest.approx(both)
     assert covariance[2:, :2] == pytest.approx(both)

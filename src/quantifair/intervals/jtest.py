@@ -25,6 +25,9 @@ PEOPLE_PER_MOMENT = 10
 _COLLINEAR = 1e-3
 """Share of the mean variance below which a direction repeats others."""
 
+_FLOOR = 1e-6
+"""Variance, in units of the pooled one, of a moment that does not vary within some group."""
+
 _STARTS, _ROUNDS = 33, 4
 _ABSENT = 1e-3
 
@@ -109,7 +112,7 @@ def _rotated(moments: Moments, rotation: FloatArray) -> Moments:
     return Moments(
         moments.mean @ rotation,
         moments.means @ rotation,
-        rotation.T @ moments.within @ rotation,
+        rotation.T @ moments.within @ rotation + _FLOOR * np.eye(rotation.shape[1]),
         rotation.T @ moments.sampling @ rotation,
         moments.people,
     )

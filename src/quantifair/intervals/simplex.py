@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Gradient = Callable[[FloatArray], FloatArray]
 
 _BARRIER = 1e-4
-_LEAST = 1e-9
 _STEPS = 25
 _HALVINGS = 30
 _NEAR_EDGE = 0.9
@@ -45,6 +44,9 @@ class Region:
 
     cells: tuple[Moments, ...]
     shared: bool = False
+
+    least: ClassVar[float] = 1e-9
+    """Least prevalence that is looked at."""
 
     def deviance(self, prevalences: FloatArray) -> FloatArray:
         """Deviance of prevalences of shape ``(..., cells, groups)``."""
@@ -125,6 +127,9 @@ class Contaminated(Region):
 
     share: float = 0.0
 
+    least: ClassVar[float] = 1e-6
+    """Higher, as prevalences and strangers trade off, and only the barrier holds them apart."""
+
     def deviance(self, prevalences: FloatArray) -> FloatArray:
         """Deviance of prevalences and strangers' scores, ``(..., 2 * cells, groups)``."""
         excess, covariance = self._strange(prevalences)
@@ -194,7 +199,7 @@ def extremes(
 
 
 def _climb(region: Region, q: FloatArray, gradient: Gradient, bound: float) -> FloatArray:
-    q = _inside(q)
+    q = _inside(q, region.least)
     for _ in range(_STEPS):
         value, slope, hessian = _with_barrier(region, q)
         towards = free(gradient(q))
@@ -205,7 +210,7 @@ def _climb(region: Region, q: FloatArray, gradient: Gradient, bound: float) -> F
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.sqrt(np.where((gain > 0) & (room > 0), room / gain, 0.0))
         step = factor[..., None] * up - down
-        q = _moved(q, _unfree(step, q.shape))
+        q = _moved(q, _unfree(step, q.shape), region.least)
     return q
 
 
@@ -227,15 +232,15 @@ def _unfree(step: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     return np.concatenate([-others.sum(axis=-1, keepdims=True), others], axis=-1)
 
 
-def _moved(q: FloatArray, step: FloatArray) -> FloatArray:
+def _moved(q: FloatArray, step: FloatArray, least: float) -> FloatArray:
     """Go no more than most of the way to where a prevalence would be negative."""
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = np.where(step < 0, -q / step, np.inf).min(axis=(-1, -2))
-    return _inside(q + np.minimum(1.0, _NEAR_EDGE * reach)[..., None, None] * step)
+    return _inside(q + np.minimum(1.0, _NEAR_EDGE * reach)[..., None, None] * step, least)
 
 
-def _inside(q: FloatArray) -> FloatArray:
-    kept = np.maximum(q, _LEAST)
+def _inside(q: FloatArray, least: float) -> FloatArray:
+    kept = np.maximum(q, least)
     return np.asarray(kept / kept.sum(axis=-1, keepdims=True))
 
 
