@@ -191,7 +191,7 @@ TABLES = {
                                     deployment={"who": numbered}),
     # Options.
     "no such quantifier": bad("no quantifier 'sdl'", "did you mean 'sld'", quantifier="sdl"),
-    "no such learner": bad("no learner 'forest'", "'logistic'", learner="forest"),
+    "no such learner": bad("no learner 'network'", "'logistic'", learner="network"),
     "a level above one": bad("level is a probability such as 0.95, not 95.0", level=95.0),
     "a level of zero": bad("level is a probability", level=0.0),
     "fewer than no replicates": bad("replicates must be at least 0, not -1", replicates=-1),

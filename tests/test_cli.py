@@ -103,6 +103,16 @@ def written(run: Run, basics: list[Any], tmp_path: Path) -> dict[str, Any]:
     return loaded
 
 
+def test_covariate_shift_is_declared_and_contradicted(run: Run, basics: list[Any]) -> None:
+    options = ["--decision", "approved", "--assume", "covariate_shift"]
+    declared = run("audit", *basics, *options)
+    assert declared.status == 0
+    assert "The auditor declared covariate shift" in declared.out
+    contradicted = run("audit", *basics, *options, "--quantifier", "sld")
+    assert contradicted.status != 0
+    assert "SLD corrects for prior shift, but covariate shift is declared" in contradicted.err
+
+
 def test_the_json_tells_the_disparities_and_their_direction(written: dict[str, Any]) -> None:
     assert set(written["measures"]) == {
         "demographic_parity",

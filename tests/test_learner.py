@@ -19,16 +19,14 @@ from sklearn.svm import LinearSVC
 
 from quantifair.errors import InputError
 from quantifair.learner import (
-    LEARNERS,
     ScoreColumns,
     Scorer,
-    days,
-    default_learner,
     is_external,
     probabilities,
     reweights_classes,
     weight_argument,
 )
+from quantifair.pipelines import LEARNERS, days, default_learner
 from quantifair.roles import Features
 
 KINDS = {"income": "number", "empty": "number", "opened": "date", "sector": "text"}

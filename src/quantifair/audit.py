@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quantifair.auxiliary import read_auxiliary
+from quantifair.candidates import NAMES
 from quantifair.errors import InputError, did_you_mean
 from quantifair.estimation import INTERVALS, TARGETS
 from quantifair.fitted import FittedAudit
-from quantifair.learner import LEARNERS, ScoreColumns, is_external
+from quantifair.learner import ScoreColumns, is_external
 from quantifair.quantifiers import ASSUMPTIONS, suited_quantifier
 from quantifair.roles import name_of
 from quantifair.tables import open_table
@@ -70,9 +71,11 @@ class Audit:
     reference
         For two groups, the one that is subtracted; by default the first in order.
     learner
-        What predicts the group: ``logistic`` (the default), ``svm``, ``boosting``, or any
-        scikit-learn classifier or pipeline. A classifier alone gets the default encoder in front;
-        a pipeline gets the columns as they are. One that is fitted already is used as it is.
+        What predicts the group: ``logistic`` (the default), ``splines``, ``svm``, ``boosting``,
+        or any scikit-learn classifier or pipeline. ``best`` takes in each cell the simplest
+        whose out-of-fold log-loss is not beaten beyond chance. A classifier alone gets the
+        default encoder in front; a pipeline gets the columns as they are. One that is fitted
+        already is used as it is.
     quantifier
         Name or instance of the quantifier; by default SLD, or PCC under ``covariate_shift``.
     training
@@ -203,8 +206,8 @@ class Audit:
 
     def _check_learner(self) -> None:
         learner = self.learner
-        if isinstance(learner, str) and learner not in LEARNERS:
-            raise InputError(f"no learner {learner!r}; {did_you_mean(learner, LEARNERS)}")
+        if isinstance(learner, str) and learner not in NAMES:
+            raise InputError(f"no learner {learner!r}; {did_you_mean(learner, NAMES)}")
         if isinstance(learner, type):
             raise InputError(
                 f"learner= takes an instance, such as {learner.__name__}(), not the class"

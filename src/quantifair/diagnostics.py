@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quantifair.assumption.verdicts import Assumption
+    from quantifair.candidates import Choice
     from quantifair.intervals import Sample
     from quantifair.quantifiers.base import Estimate, FloatArray
 
@@ -176,6 +177,25 @@ def broken_proxy(slope: float, where: str, *, estimated: bool = True) -> list[Ca
             f"the group classifier is far too sure of itself with {where} (calibration slope "
             f"{slope:.2f}, 1 is honest, below {BROKEN_SLOPE} is overfitted){effect}; use {instead}"
             "a simpler or more regularised learner, or survey more people",
+            where,
+        )
+    ]
+
+
+def no_better_than_shares(choice: Choice, where: str) -> list[Caution]:
+    """Find out whether none of several group classifiers learned anything from the features.
+
+    One that was tried alone may only be badly calibrated.
+    """
+    if choice.beats_shares or len(choice.log_loss) == 1:
+        return []
+    return [
+        Caution(
+            "no_better_than_shares",
+            f"no group classifier predicts the group with {where} better, beyond chance, than the "
+            f"groups' shares alone (log-loss {min(choice.log_loss.values()):.3f} against "
+            f"{choice.log_loss_of_shares:.3f}): the features say next to nothing about the group. "
+            "Add features related to it, or survey more people",
             where,
         )
     ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from quantifair.candidates import Choice
     from quantifair.cells import Cell, Deployment
     from quantifair.diagnostics import Caution
     from quantifair.quantifiers.base import FloatArray, Quantifier
@@ -93,6 +94,8 @@ class TrainedCell:
         Scoring function and scored people; ``None`` where ``problem`` says why.
     problem
         Why nothing can be estimated here.
+    choice
+        How the classifier was chosen.
     """
 
     name: str
@@ -101,6 +104,7 @@ class TrainedCell:
     shares: FloatArray
     trained: Trained | None
     problem: Caution | None = None
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,8 +189,10 @@ def estimate_cell(
         problem = diagnostics.Caution("not_identified", f"{error} ({where})", where)
         return replace(unanswered, cautions=(problem,))
     people = sketch.effective_rows * deployment.distinct_share
+    choice = trained.choice
     cautions = (
         *doubts,
+        *([] if choice is None else diagnostics.no_better_than_shares(choice, trained.name)),
         *diagnostics.few(trained.people, groups, trained.name),
         *diagnostics.of_estimate(estimate, groups, trained.name),
     )

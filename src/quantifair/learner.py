@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from quantifair.errors import InputError, explained
+from quantifair.pipelines import encoder
 from quantifair.roles import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
-
-_MOST_CATEGORIES = 100
-_RARE = 5
-_EPOCH = "1970-01-01"
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,55 +109,6 @@ class ScoreColumns:
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
 
-def default_learner(features: Features, name: str = "logistic") -> Any:
-    """Return a classifier with the default encoder in front.
-
-    Parameters
-    ----------
-    features
-        The columns that it will read.
-    name
-        ``logistic`` regression, linear ``svm`` (with Platt's probabilities), or gradient
-        ``boosting``.
-    """
-    from sklearn.pipeline import make_pipeline
-
-    return make_pipeline(encoder(features, sparse=name != "boosting"), LEARNERS[name]())
-
-
-def encoder(features: Features, *, sparse: bool = False) -> Any:
-    """Return the default encoder: imputed, scaled numbers and one-hot categories.
-
-    Categories beyond the hundred most frequent, or met fewer than five times, share one column;
-    so do categories that the auxiliary table lacks. Dates count as days.
-    """
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
-
-    def scaled() -> tuple[Any, Any]:
-        impute = SimpleImputer(add_indicator=True, keep_empty_features=True)
-        return impute, StandardScaler()
-
-    by_kind: dict[str, list[str]] = {"number": [], "date": [], "text": []}
-    for column, kind in features.kinds.items():
-        by_kind[kind].append(column)
-    categories = OneHotEncoder(
-        handle_unknown="infrequent_if_exist",
-        max_categories=_MOST_CATEGORIES,
-        min_frequency=_RARE,
-        sparse_output=sparse,
-    )
-    return ColumnTransformer(
-        [
-            ("numbers", make_pipeline(*scaled()), by_kind["number"]),
-            ("dates", make_pipeline(FunctionTransformer(days), *scaled()), by_kind["date"]),
-            ("categories", categories, by_kind["text"]),
-        ]
-    )
-
-
 def prepared(learner: Any, features: Features) -> Any:
     """Put the default encoder in front of a learner that does not prepare the columns itself.
 
@@ -200,39 +148,6 @@ def searches(model: Any) -> bool:
 def _parameters(learner: Any) -> dict[str, Any]:
     """Return the parameters of a learner and of all its parts."""
     return dict(learner.get_params(deep=True)) if hasattr(learner, "get_params") else {}
-
-
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000)
-
-
-def _svm() -> Any:
-    from sklearn.svm import LinearSVC
-
-    return LinearSVC()
-
-
-def _boosting() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(max_iter=100, learning_rate=0.05, max_leaf_nodes=8)
-
-
-LEARNERS: dict[str, Callable[[], Any]] = {
-    "logistic": _logistic,
-    "svm": _svm,
-    "boosting": _boosting,
-}
-
-
-def days(dates: pd.DataFrame) -> pd.DataFrame:
-    """Turn dates into days since 1970."""
-    import pandas as pd
-
-    since = {name: (dates[name] - pd.Timestamp(_EPOCH)) / pd.Timedelta(days=1) for name in dates}
-    return pd.DataFrame(since)
 
 
 def is_external(learner: Any) -> bool:

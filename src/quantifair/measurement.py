@@ -213,6 +213,7 @@ class Measurement:
             {g: figure(shares, ("share",), partial(_of_group, k=k)) for k, g in enumerate(groups)},
             None if trained.trained is None else trained.trained.slope,
             None if trained.trained is None else trained.trained.auc,
+            trained.choice,
         )
 
     def _warnings(self) -> tuple[Caution, ...]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from quantifair.assumption.sensitivity import Sensitivity
     from quantifair.assumption.verdicts import Assumption
+    from quantifair.candidates import Choice
     from quantifair.diagnostics import Caution
     from quantifair.verdicts import Value, Verdict
 
@@ -136,6 +137,7 @@ class CellResult:
     """One cell: who was counted, and the estimated prevalence of each group.
 
     ``auc`` tells how well the group classifier tells the groups apart: 0.5 not at all, 1 always.
+    ``classifier`` says which group classifier serves it, and how well it predicts the group.
     """
 
     name: str
@@ -145,6 +147,7 @@ class CellResult:
     prevalence: dict[str, Figure]
     calibration_slope: float | None
     auc: float | None
+    classifier: Choice | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quantifair.assumption.verdicts import Assumption
+    from quantifair.candidates import Choice
     from quantifair.diagnostics import Caution
     from quantifair.results import (
         AuditResult,
@@ -50,7 +51,8 @@ def audit_text(result: AuditResult) -> str:
     for name, attribute in result.attributes.items():
         heading = one_line(f"{name} alone")
         parts += [heading, _measures(attribute.measures), _groups(attribute.groups)]
-    parts += [_assumption(result.assumption), warnings_text(result.warnings)]
+    parts += [_assumption(result.assumption), _classifiers(result.cells)]
+    parts += [warnings_text(result.warnings)]
     return "\n\n".join(p for p in parts if p)
 
 
@@ -89,6 +91,12 @@ def comparison_text(comparison: Comparison) -> str:
         aligned(["demographic parity difference by", "estimate", "truth", "error"], others),
     )
     return "\n\n".join(tables)
+
+
+def classifier_text(choice: Choice) -> str:
+    """Name a group classifier, with its log-loss beside that of knowing the shares alone."""
+    loss = choice.log_loss[choice.chosen]
+    return f"{choice.chosen}, log-loss {loss:.3f} ({choice.log_loss_of_shares:.3f} by shares)"
 
 
 def percent(share: float) -> str:
@@ -168,6 +176,17 @@ def warnings_text(warnings: Sequence[Caution]) -> str:
         for w in warnings
     ]
     return "\n".join(["Warnings", *lines])
+
+
+def _classifiers(cells: Sequence[CellResult]) -> str:
+    """Say which classifiers were chosen, where there was a choice."""
+    chosen = [
+        f"{cell.name}: {classifier_text(cell.classifier)}"
+        for cell in cells
+        if cell.classifier is not None and len(cell.classifier.log_loss) > 1
+    ]
+    told = one_line(f"Group classifiers: {'; '.join(chosen)}")
+    return textwrap.fill(told, _WIDTH, subsequent_indent="  ") if chosen else ""
 
 
 def _shares(cell: CellResult, groups: Sequence[str]) -> list[str]:

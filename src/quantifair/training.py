@@ -12,6 +12,7 @@ from sklearn.base import clone
 from quantifair import diagnostics
 from quantifair.assumption.evidence import Evidence
 from quantifair.calibration import fit_calibration
+from quantifair.candidates import BEST, candidates, choose, losses_of
 from quantifair.cells import ACCEPTED, DECISIONS, EVERYBODY, LABELLED, Cell
 from quantifair.diagnostics import BROKEN_SLOPE, Caution
 from quantifair.errors import InputError, explained
@@ -23,9 +24,7 @@ from quantifair.learner import (
     WeightedMargins,
     by_code,
     called,
-    default_learner,
     is_external,
-    prepared,
     probabilities,
     reweights_classes,
     searches,
@@ -34,21 +33,18 @@ from quantifair.learner import (
 from quantifair.roles import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
     from numpy.typing import NDArray
 
     from quantifair.audit import Audit
     from quantifair.auxiliary import Auxiliary
-    from quantifair.roles import Binary, Features
+    from quantifair.roles import Binary
 
     FloatArray = NDArray[np.float64]
     IntArray = NDArray[np.int64]
 
 TRAININGS = ("folds", "all", "split")
 _FIFTHS, _HELD_OUT = 5, 2
-_STRENGTHS = (0.1, 0.01, 0.001)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +63,8 @@ class Trained:
         Whether the classifier is so overfitted that calibration was given up.
     rows
         Which of those whom it was trained with are in the sample.
+    losses
+        Log-losses of the sample's people before calibration.
     evidence
         What is summed to test whether prior shift holds; ``None`` where that is not tested.
     """
@@ -77,6 +75,7 @@ class Trained:
     broken: bool = False
     rows: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     evidence: Evidence | None = None
+    losses: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @cached_property
     def auc(self) -> float:
@@ -221,6 +220,7 @@ class Recipe:
             clusters = np.unique(sample.clusters[rows], return_inverse=True)[1]
         kept = Sample(scores, sample.codes[rows], sample.weights[rows], clusters)
         fitted = fit_calibration(scores, kept.labelled.counts)
+        losses = losses_of(scores, kept)
         slope, applied, calibration = float(fitted.slope), None, None
         broken = self.calibrate and slope < BROKEN_SLOPE
         if self.calibrate and not broken:
@@ -228,7 +228,7 @@ class Recipe:
             kept = replace(kept, scores=fitted(scores))
         fingerprint = _fingerprint((self.meaning, order, applied), models, scores)
         scorer = Scorer(models, tuple(order), calibration, fingerprint, self.cell)
-        return Trained(scorer, kept, slope, broken, rows)
+        return Trained(scorer, kept, slope, broken, rows, losses=losses)
 
 
 def train_cells(auxiliary: Auxiliary, recipe: Recipe, *, per_cell: bool) -> dict[Cell, TrainedCell]:
@@ -245,7 +245,9 @@ def train_cells(auxiliary: Auxiliary, recipe: Recipe, *, per_cell: bool) -> dict
         if shared is None:
             found[cell] = _train(auxiliary, recipe, described, rows)
         else:
-            found[cell] = replace(described, trained=shared.trained, problem=shared.problem)
+            found[cell] = replace(
+                described, trained=shared.trained, problem=shared.problem, choice=shared.choice
+            )
     return found
 
 
@@ -322,27 +324,27 @@ def _train(
     sample = Sample(unscored, auxiliary.codes[rows], auxiliary.weights[rows], clusters)
     frame = auxiliary.frame.iloc[rows]
     recipe = replace(recipe, cell=described.name)
-    for learner in _candidates(recipe.learner, auxiliary.features):
-        trained = replace(recipe, learner=learner).train(frame, sample, auxiliary.groups)
-        if not trained.broken:
+    chooses = recipe.learner == BEST
+    # Scores of people whom a classifier has seen can't tell which one is best.
+    trial = replace(recipe, training="folds") if chooses and recipe.training == "all" else recipe
+    fewest = min(described.people)
+    learners, tried = {}, {}
+    for name, learner in candidates(recipe.learner, auxiliary.features, frame, fewest):
+        learners[name] = learner
+        tried[name] = replace(trial, learner=learner).train(frame, sample, auxiliary.groups)
+        if not (chooses or tried[name].broken):
             break
+    choice = choose(tried)
+    trained = tried[choice.chosen]
+    if trial is not recipe:
+        chosen = replace(recipe, learner=learners[choice.chosen])
+        trained = chosen.train(frame, sample, auxiliary.groups)
     if recipe.tested:
         encoded = auxiliary.profile.read(frame.iloc[trained.rows])[1]
         fitted_on = recipe.training == "all" and not is_external(recipe.learner)
         evidence = Evidence.of(trained.sample, encoded, in_sample=fitted_on)
         trained = replace(trained, evidence=evidence)
-    return replace(described, trained=trained)
-
-
-def _candidates(learner: Any, features: Features) -> Iterator[Any]:
-    """Yield the learner; the default one again with more regularisation, should it overfit."""
-    name = "logistic" if learner is None else learner
-    if not isinstance(name, str):
-        yield learner if is_external(learner) else prepared(learner, features)
-        return
-    yield default_learner(features, name)
-    for strength in _STRENGTHS if name == "logistic" else ():
-        yield default_learner(features, name).set_params(logisticregression__C=strength)
+    return replace(described, trained=trained, choice=choice)
 
 
 def people_by_group(codes: IntArray, clusters: IntArray | None, groups: int = 0) -> IntArray:

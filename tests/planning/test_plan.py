@@ -12,7 +12,7 @@ from tests.people import draw
 
 from quantifair import Audit, InputError, NotIdentifiedError, cli
 from quantifair.planning import Aim, PlanResult, plan_from_assumptions
-from quantifair.results import SCHEMA_VERSION
+from quantifair.serialisation import SCHEMA_VERSION
 
 PILOT, DEPLOYMENT = draw(1_000, 1), draw(4_000, 2).drop(columns="g")
 ASSUMED = {"auc": 0.8, "share": 0.3, "rate": 0.4, "deployment_rows": 100_000}

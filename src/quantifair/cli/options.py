@@ -43,7 +43,10 @@ Assume = Annotated[
         help="prior_shift, which is tested, or covariate_shift, which you declare: see the docs.",
     ),
 ]
-Learner = Annotated[str, typer.Option(help="The group classifier: logistic, svm or boosting.")]
+Learner = Annotated[
+    str,
+    typer.Option(help="The group classifier: logistic, splines, svm, boosting, or the best."),
+]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Interval = Annotated[str, typer.Option(help="score, bootstrap or none.")]
 Target = Annotated[

@@ -59,10 +59,10 @@ def progress_bar(
 
 def learner_option(name: str) -> Any:
     """Return the learner of that name; ``None`` is the default one."""
-    from quantifair.learner import LEARNERS
+    from quantifair.candidates import NAMES
 
-    if name not in LEARNERS:
-        raise InputError(f"no learner {name!r}; {did_you_mean(name, LEARNERS)}")
+    if name not in NAMES:
+        raise InputError(f"no learner {name!r}; {did_you_mean(name, NAMES)}")
     return None if name == "logistic" else name
 
 

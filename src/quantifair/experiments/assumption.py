@@ -193,9 +193,11 @@ def _frame(features: FloatArray) -> pd.DataFrame:
 
 
 def _learner(name: str) -> Any:
-    from quantifair.learner import LEARNERS
+    """Return a classifier without its encoder."""
+    from quantifair.pipelines import LEARNERS
+    from quantifair.roles import Features
 
-    return LEARNERS[name]()
+    return LEARNERS[name](Features({}))[-1]
 
 
 def measure(setting: Setting, replicates: int) -> list[Row]:

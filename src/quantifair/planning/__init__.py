@@ -2,7 +2,7 @@
 
 from quantifair.planning.aim import Aim, parity, times_needed
 from quantifair.planning.allocation import allocate
-from quantifair.planning.classifier import auc, better_classifier, with_auc
+from quantifair.planning.classifier import better_classifier, with_auc
 from quantifair.planning.plan import make_plan, plan_from_assumptions, plan_from_pilot
 from quantifair.planning.result import PlanResult
 from quantifair.planning.survey import Survey, at_difference, scaled
@@ -13,7 +13,6 @@ __all__ = [
     "Survey",
     "allocate",
     "at_difference",
-    "auc",
     "better_classifier",
     "make_plan",
     "parity",

@@ -1,4 +1,4 @@
-"""How well a group classifier tells groups apart, and what another one would need.
+"""Group classifiers of which only the AUC is known, and what a better one would need.
 
 A stand-in for a classifier of which only the AUC is known: its scores are the posteriors that one
 normal feature gives, of equal variance in both groups (binormal), at the auxiliary sample's shares.
@@ -20,7 +20,6 @@ from quantifair.planning.aim import times_needed
 
 if TYPE_CHECKING:
     from quantifair.estimation import CellEstimate
-    from quantifair.intervals import Sample
     from quantifair.planning.aim import Find, Reached
     from quantifair.planning.survey import Survey
     from quantifair.quantifiers.base import FloatArray
@@ -36,24 +35,6 @@ class Better(NamedTuple):
 
     auc: float
     times: float
-
-
-def auc(sample: Sample) -> FloatArray:
-    """Return the AUC of each group's score for that group against the others, weighted.
-
-    The area under the receiver operating characteristic: how often somebody of the group has a
-    higher score than somebody else, ties counting half. The sample's scores are out of fold where
-    the classifiers were trained so, and then the AUC is honest. For two groups both are the same.
-    """
-    from sklearn.metrics import roc_auc_score
-
-    groups = range(sample.scores.shape[1])
-    return np.array(
-        [
-            roc_auc_score(sample.codes == g, sample.scores[:, g], sample_weight=sample.weights)
-            for g in groups
-        ]
-    )
 
 
 def binormal(

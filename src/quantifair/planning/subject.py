@@ -12,7 +12,6 @@ from quantifair.disparity import group_rates
 from quantifair.errors import InputError, NotIdentifiedError
 from quantifair.estimation import TARGETS, CellEstimate, Options
 from quantifair.planning import words
-from quantifair.planning.classifier import auc as auc_of
 from quantifair.planning.classifier import check_auc, with_auc
 from quantifair.planning.result import Allocation
 from quantifair.planning.survey import Survey, at_difference
@@ -91,7 +90,7 @@ def of_pilot(measurement: Measurement, aim: Aim) -> Subject:
     if aim.detect is not None:
         spread = at_difference(spread, aim.detect)
     trained = [measurement.cells[c] for c in DECISIONS]
-    areas = {t.name: float(auc_of(t.trained.sample).min()) for t in trained if t.trained}
+    areas = {t.name: t.trained.auc for t in trained if t.trained}
     people = np.array([t.people for t in trained], dtype=np.float64)
     return Subject(
         Survey(spread, people),

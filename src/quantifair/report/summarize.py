@@ -8,6 +8,7 @@ from quantifair.results import ESTIMATORS, RATES
 from quantifair.text import (
     ASSUMPTION_HEADER,
     assumption_rows,
+    classifier_text,
     headline_verdicts,
     label_text,
     percent,
@@ -62,6 +63,7 @@ def summarize(result: AuditResult) -> dict[str, Any]:
                 "name": c.name,
                 "auxiliary": ", ".join(f"{g}: {n:,}" for g, n in c.auxiliary_rows.items()),
                 "deployment": f"{c.deployment_rows:,}",
+                "classifier": "none" if c.classifier is None else classifier_text(c.classifier),
             }
             for c in result.cells
         ],

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from quantifair.errors import InputError, did_you_mean
-from quantifair.learner import encoder
+from quantifair.pipelines import encoder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
