@@ -24,8 +24,8 @@ two_and_four = pytest.mark.parametrize("groups", [2, 4])
 quickly = examples(25)
 PERFECT = {
     "KDEy()": 1e-8,  # densities below 1e-9 of the highest count as none
-    "PosteriorMedian()": 0.03,  # a prior of one person in each group, to 100 in the deployment
-    "PosteriorMedian(likelihood='moments')": 1e-4,  # variances below 1e-14 count as 1e-14
+    # Variances below 1e-14 count as 1e-14, and chains of many groups see that much.
+    "PosteriorMedian(likelihood='moments')": 2e-4,
 }
 seeds = st.integers(0, 2**32 - 1)
 
