@@ -36,7 +36,7 @@ class Size(NamedTuple):
 
 SIZES = {
     "sample-prev-D3": Size(30, 5),
-    "sample-prev-D2": Size(10, 1),
+    "sample-prev-D2": Size(5, 1),
     "sample-size-D2": Size(5, 1),
     "sample-prev-D1": Size(5, 1),
     "flip-prev-D1": Size(5, 1),

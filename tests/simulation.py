@@ -30,7 +30,7 @@ QUANTIFIERS = [
     *(CC(), PCC(), ACC(), PACC(), SLD(), SLD(converged=False), HDy(), MLPE()),
     *(EAC(), KDEy(), EDy(), PosteriorMedian(), BY_MOMENTS),
 ]
-COUNTING_PEOPLE = [EAC(), BY_MOMENTS]
+COUNTING_PEOPLE = [EAC(), PosteriorMedian(), BY_MOMENTS]
 """They weigh one sample against the other, so that a weight is not just a number of repetitions."""
 
 ADJUSTING = [q for q in QUANTIFIERS if q.adjusts]

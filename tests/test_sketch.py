@@ -10,8 +10,8 @@ from tests.simulation import FloatArray, draw_scores, examples, score_vectors
 
 from quantifair.errors import InputError, SketchMismatchError
 from quantifair.quantifiers import HDy
+from quantifair.scores import MAX_GROUPS
 from quantifair.sketch import (
-    MAX_GROUPS,
     NESTED_BINS,
     Sketch,
     as_scores,

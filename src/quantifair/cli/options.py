@@ -44,8 +44,8 @@ Assume = Annotated[
     ),
 ]
 Learner = Annotated[
-    str,
-    typer.Option(help="The group classifier: logistic, splines, svm, boosting, or the best."),
+    str | None,
+    typer.Option(help="The group classifier: logistic, splines, svm or boosting; else the best."),
 ]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Interval = Annotated[str, typer.Option(help="score, bootstrap or none.")]

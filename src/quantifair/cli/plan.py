@@ -94,7 +94,7 @@ def plan(  # noqa: PLR0913
         str | None, typer.Option(help="The group that is subtracted, of two.")
     ] = None,
     quantifier: Method = None,
-    learner: Learner = "best",
+    learner: Learner = None,
     level: Level = 0.95,
     target: Target = "rows",
     seed: Seed = 0,

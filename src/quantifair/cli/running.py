@@ -57,11 +57,11 @@ def progress_bar(
         yield (lambda text: bar.update(task, description=text)), advance
 
 
-def learner_option(name: str) -> Any:
-    """Return the learner of that name; ``None`` is the default one."""
+def learner_option(name: str | None) -> str | None:
+    """Return the name of a learner, if there is one, once it is known."""
     from quantifair.candidates import NAMES
 
-    if name not in NAMES:
+    if name is not None and name not in NAMES:
         raise InputError(f"no learner {name!r}; {did_you_mean(name, NAMES)}")
     return name
 

@@ -67,7 +67,7 @@ def stress(  # noqa: PLR0913
     score: Score = None,
     favourable: Favourable = None,
     quantifier: Method = None,
-    learner: Learner = "best",
+    learner: Learner = None,
     level: Level = 0.95,
     target: Target = "rows",
     seed: Seed = 0,

@@ -32,6 +32,9 @@ _SETTINGS = (
     "seed",
 )
 
+_MOST_SENSITIVE = 5
+"""Groups up to which a page tells the sensitivity: of twenty, it takes a minute."""
+
 
 def summarize(result: AuditResult) -> dict[str, Any]:
     """Return all that a report shows, as plain dicts, lists and text."""
@@ -84,11 +87,12 @@ def _estimators(result: AuditResult) -> list[dict[str, str]]:
 
 def _assumption(result: AuditResult) -> dict[str, Any]:
     """Return what was assumed, what tests say of it, and how wrong it may be."""
+    told = result.has_sensitivity and len(result.groups) <= _MOST_SENSITIVE
     return {
         "sentence": result.assumption.sentence,
         "header": ASSUMPTION_HEADER,
         "tests": assumption_rows(result.assumption),
-        "sensitivity": result.sensitivity((0.0,)).sentence if result.has_sensitivity else "",
+        "sensitivity": result.sensitivity((0.0,)).sentence if told else "",
     }
 
 
