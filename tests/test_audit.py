@@ -693,7 +693,8 @@ def test_weights_of_the_auxiliary_table_are_the_people_they_stand_for(calibrate,
     times = np.random.default_rng(2).integers(1, 4, len(auxiliary))
     repeated = auxiliary.loc[auxiliary.index.repeat(times)]
     deployment = table(300, seed=1)
-    options = {"calibrate": calibrate, "replicates": 0}
+    # One that weighs the two samples against each other counts weighted people by Kish's rule.
+    options = {"calibrate": calibrate, "replicates": 0, "quantifier": "sld"}
     weighted = measured(auxiliary.assign(w=times * 1.0), deployment, weight="w", **options)
     counted = measured(repeated, deployment, **options)
     assert "deployment_unweighted" in codes_of(weighted)

@@ -165,7 +165,7 @@ def test_warnings_settings_and_versions_are_told():
     for text in (squeezed("".join(Page(to_html(found)).text)), to_markdown(found)):
         plain = re.sub(r"\\(.)", r"\1", text)
         assert all(squeezed(w.message) in plain for w in found.warnings)
-        assert "quantifier: SLD()" in plain
+        assert "quantifier: PosteriorMedian()" in plain
         assert "Features: p0, p1." in plain
         assert f"scikit-learn {found.versions['scikit-learn']}" in plain
         assert "not legal advice" in plain

@@ -278,7 +278,7 @@ def test_a_measure_that_needs_labels_says_so(unknown, name):
 def test_settings_tell_how_the_audit_was_made(result):
     assert result.settings["favourable"] == "hired=1"
     assert result.settings["label"] == "stayed=1"
-    assert result.settings["quantifier"] == "SLD()"
+    assert result.settings["quantifier"] == "PosteriorMedian()"
     assert result.settings["learner"] == "none: scores of p_man, p_woman"
     assert result.settings["scores"] == SCORES
     unset = ("weight", "id", "classifier", "reference")

@@ -501,10 +501,10 @@ def scored(table: pd.DataFrame) -> pd.DataFrame:
 def test_a_weight_counts_as_so_many_rows() -> None:
     auxiliary, deployment = scored(draw(200, 1)), scored(draw(150, 2)).drop(columns="g")
     weights = np.arange(150) % 4
-    weighted = audited(
-        auxiliary.assign(w=1.0), deployment.assign(w=weights), scores=SCORES, weight="w"
-    )
-    repeated = audited(auxiliary, deployment.loc[np.repeat(np.arange(150), weights)], scores=SCORES)
+    options = {"scores": SCORES, "quantifier": "sld"}
+    weighted = audited(auxiliary.assign(w=1.0), deployment.assign(w=weights), weight="w", **options)
+    rows = np.repeat(np.arange(150), weights)
+    repeated = audited(auxiliary, deployment.loc[rows], **options)
     assert parity(weighted) == pytest.approx(parity(repeated), abs=1e-5)
     assert weighted.groups[0].count.estimate == pytest.approx(repeated.groups[0].count.estimate)
 

@@ -58,7 +58,7 @@ class Points(NamedTuple):
     bins: IntArray | None = None
     marginals: tuple[tuple[IntArray, FloatArray], ...] | None = None
     width: float = 0.0
-    unit: float = 1.0
+    unit: float | FloatArray = 1.0
 
     @property
     def people(self) -> FloatArray:
@@ -279,10 +279,13 @@ def score_bits(groups: int, *, weighted: bool) -> int:
     return 20 if weighted else 36
 
 
-def kish(weights: FloatArray) -> float:
-    """Independent people that a weight of one stands for, by Kish's effective sample size."""
-    squares = float(weights @ weights)
-    return float(weights.sum()) / squares if squares else 1.0
+def kish(weights: FloatArray) -> FloatArray:
+    """Independent people that a weight of one stands for, by Kish's effective sample size.
+
+    Of weights ``(..., people)``; one where nobody has any.
+    """
+    squares, total = (weights**2).sum(axis=-1), weights.sum(axis=-1)
+    return np.asarray(np.divide(total, squares, out=np.ones_like(total), where=squares > 0))
 
 
 def merge(sketches: Iterable[Sketch]) -> Sketch:

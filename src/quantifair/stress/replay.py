@@ -18,7 +18,7 @@ from quantifair.errors import NotIdentifiedError
 from quantifair.estimation import CellEstimate, Options, doubts_about
 from quantifair.figures import disparity_figure
 from quantifair.intervals import Moments, Sample
-from quantifair.sketch import Points
+from quantifair.sketch import Points, kish
 from quantifair.spread import spread_of
 from quantifair.stress.drawing import draw
 from quantifair.stress.shifts import at_share
@@ -151,7 +151,7 @@ class ScoredCell:
             return nothing
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
-            raw = estimator.solve(Points(self.scores, weights[drawn]))
+            raw = estimator.solve(Points(self.scores, weights[drawn], unit=kish(weights[drawn])))
             nothing[drawn] = estimator.project(raw)
         return nothing
 
