@@ -240,7 +240,9 @@ def lender(number: int, size: int) -> tuple[float, list[float], list[float]]:
         tables = simulate_lender(
             auxiliary_rows=size, deployment_rows=LENDER, seed=1_000 * size + number
         )
-        fitted = Audit(decision="approved", group="gender").fit(tables.auxiliary)
+        fitted = Audit(
+            decision="approved", group="gender", learner="logistic", quantifier="sld"
+        ).fit(tables.auxiliary)
         sketch = fitted.sketch(tables.deployment)
         result = fitted.measure(sketch)
         if size != PILOT:

@@ -62,7 +62,9 @@ def classifier_fits() -> dict[str, int]:
         return fit(self, *args, **options)
 
     with patch.object(LogisticRegression, "fit", counted):
-        fitted = Audit(decision="approved", group="gender", replicates=0).fit(lender.auxiliary)
+        fitted = Audit(decision="approved", group="gender", learner="logistic", replicates=0).fit(
+            lender.auxiliary
+        )
         sketches = fitted.sketch(lender.deployment)
         for name in QUANTIFIERS:
             fitted.measure(sketches, quantifier=name)
