@@ -26,7 +26,7 @@ from quantifair.errors import InputError
 from quantifair.intervals import Sample
 from quantifair.learner import prepared
 from quantifair.roles import Features
-from quantifair.training import Recipe, people_by_group
+from quantifair.training import Recipe, people_by_group, train_cells
 
 
 class Memory(ClassifierMixin, BaseEstimator):
@@ -230,6 +230,17 @@ def test_logistic_regression_is_regularised_until_it_is_honest(wide):
     models = [m for c in cells.values() for m in c.trained.scorer.models]
     assert {m[-1].C for m in models} < {0.1, 0.01, 0.001}
     assert all(c.trained.slope > 0.5 and not c.trained.broken for c in cells.values())
+
+
+@pytest.mark.parametrize("per_cell", [True, False])
+def test_cells_may_take_the_learners_that_others_chose(wide, per_cell):
+    fitted = Audit(decision="hired", group="group", per_cell=per_cell).fit(wide)
+    again = train_cells(fitted.auxiliary, Recipe(None), per_cell=per_cell, like=fitted.cells)
+    for cell, trained in again.items():
+        chosen = fitted.cells[cell]
+        assert len(chosen.choice.log_loss) > 1
+        expected = chosen.choice.log_loss[chosen.choice.chosen]
+        assert list(trained.choice.log_loss.values()) == pytest.approx([expected])
 
 
 def test_another_learner_is_not_regularised_for_its_owner(wide):

@@ -96,6 +96,8 @@ class TrainedCell:
         Why nothing can be estimated here.
     choice
         How the classifier was chosen.
+    learner
+        It, before it was fitted.
     """
 
     name: str
@@ -105,6 +107,7 @@ class TrainedCell:
     trained: Trained | None
     problem: Caution | None = None
     choice: Choice | None = None
+    learner: Any = None
 
 
 @dataclass(frozen=True, eq=False)

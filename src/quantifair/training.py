@@ -33,6 +33,8 @@ from quantifair.learner import (
 from quantifair.roles import name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -118,6 +120,11 @@ class Recipe:
     meaning: Any = None
     cell: str = "any decision"
     tested: bool = False
+
+    @property
+    def chooses(self) -> bool:
+        """Whether each cell chooses its classifier."""
+        return self.learner is None or (isinstance(self.learner, str) and self.learner == BEST)
 
     def train(self, frame: pd.DataFrame, sample: Sample, classes: list[str]) -> Trained:
         """Train on auxiliary people; ``sample.scores`` is not read."""
@@ -231,11 +238,26 @@ class Recipe:
         return Trained(scorer, kept, slope, broken, rows, losses=losses)
 
 
-def train_cells(auxiliary: Auxiliary, recipe: Recipe, *, per_cell: bool) -> dict[Cell, TrainedCell]:
-    """Train one scoring function for each cell, or one for all of them."""
+def train_cells(
+    auxiliary: Auxiliary,
+    recipe: Recipe,
+    *,
+    per_cell: bool,
+    like: Mapping[Cell, TrainedCell] | None = None,
+) -> dict[Cell, TrainedCell]:
+    """Train one scoring function for each cell, or one for all of them.
+
+    ``like`` holds cells whose learners are taken as they were chosen there.
+    """
     everybody = np.arange(len(auxiliary.codes))
-    shared = None
+    shared, like = None, like or {}
+    recipes = {
+        cell: replace(recipe, learner=other.learner)
+        for cell, other in like.items()
+        if other.learner is not None
+    }
     if not per_cell:
+        recipe = next(iter(recipes.values()), recipe)
         shared = _train(auxiliary, recipe, _describe(auxiliary, EVERYBODY, everybody), everybody)
     found = {}
     for cell in cells_of(auxiliary):
@@ -243,11 +265,12 @@ def train_cells(auxiliary: Auxiliary, recipe: Recipe, *, per_cell: bool) -> dict
         rows = everybody if chosen is None else np.flatnonzero(chosen)
         described = _describe(auxiliary, cell, rows)
         if shared is None:
-            found[cell] = _train(auxiliary, recipe, described, rows)
+            found[cell] = _train(auxiliary, recipes.get(cell, recipe), described, rows)
         else:
-            found[cell] = replace(
-                described, trained=shared.trained, problem=shared.problem, choice=shared.choice
-            )
+            known: dict[str, Any] = {
+                k: getattr(shared, k) for k in ("trained", "problem", "choice", "learner")
+            }
+            found[cell] = replace(described, **known)
     return found
 
 
@@ -324,7 +347,7 @@ def _train(
     sample = Sample(unscored, auxiliary.codes[rows], auxiliary.weights[rows], clusters)
     frame = auxiliary.frame.iloc[rows]
     recipe = replace(recipe, cell=described.name)
-    chooses = recipe.learner in {None, BEST}
+    chooses = recipe.chooses
     # Scores of people whom a classifier has seen can't tell which one is best.
     trial = replace(recipe, training="folds") if chooses and recipe.training == "all" else recipe
     families = candidates(recipe.learner, auxiliary.features, frame, min(described.people))
@@ -343,7 +366,8 @@ def _train(
         fitted_on = recipe.training == "all" and not is_external(recipe.learner)
         evidence = Evidence.of(trained.sample, encoded, in_sample=fitted_on)
         trained = replace(trained, evidence=evidence)
-    return replace(described, trained=trained, choice=choice)
+    learner = learners[choice.chosen]
+    return replace(described, trained=trained, choice=choice, learner=learner)
 
 
 def people_by_group(codes: IntArray, clusters: IntArray | None, groups: int = 0) -> IntArray:

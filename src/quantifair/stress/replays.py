@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,15 @@ from quantifair.stress.results import StressResult
 from quantifair.stress.runner import Plan
 from quantifair.stress.shifts import SHIFTS, Shift
 from quantifair.stress.summary import family_result
-from quantifair.training import cell_name, people_by_group
+from quantifair.training import cell_name, people_by_group, train_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from quantifair.audit import Audit
     from quantifair.auxiliary import Auxiliary
+    from quantifair.cells import Cell
+    from quantifair.estimation import TrainedCell
     from quantifair.quantifiers import Quantifier
     from quantifair.stress.runner import Progress
     from quantifair.training import Recipe
@@ -56,10 +59,16 @@ def stress_test(
     options = Options(
         audit.level, smoothing=audit.smoothing, target=audit.target, shared=not audit.per_cell
     )
+    recipe = replace(recipe, tested=False)
+    like: dict[Cell, TrainedCell] = {}
+    if recipe.chooses:
+        # Once, on everybody: the choice takes most of the time, and is part of no shift.
+        like = train_cells(read, recipe, per_cell=audit.per_cell)
     plan = Plan(
         read,
         recipe,
         audit.per_cell,
+        like,
         estimators,
         centre,
         options,

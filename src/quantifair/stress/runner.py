@@ -48,6 +48,8 @@ class Plan:
         Everybody whose group is known.
     recipe, per_cell
         How group classifiers are trained.
+    like
+        Cells of everybody, where the classifiers were chosen.
     estimators
         By name.
     centre
@@ -65,6 +67,7 @@ class Plan:
     read: Auxiliary
     recipe: Recipe
     per_cell: bool
+    like: Mapping[Cell, TrainedCell]
     estimators: Mapping[str, Quantifier]
     centre: str
     options: Options
@@ -92,7 +95,7 @@ class Plan:
 
     def trained(self, auxiliary: Auxiliary) -> dict[Cell, TrainedCell]:
         """Train the group classifiers."""
-        return train_cells(auxiliary, self.recipe, per_cell=self.per_cell)
+        return train_cells(auxiliary, self.recipe, per_cell=self.per_cell, like=self.like)
 
 
 @dataclass(frozen=True, eq=False)
