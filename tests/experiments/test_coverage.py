@@ -101,9 +101,13 @@ def test_the_table_sets_the_control_and_the_oracle_beside_each_setting() -> None
 
 def test_the_figure_shows_every_kind_of_figure() -> None:
     drawn = coverage_report.coverage_figure([row(0.95), row(0.5, "control"), row(0.96, groups=4)])
-    (axis,) = drawn.axes
+    axis, widths = drawn.axes
     assert [t.get_text() for t in axis.get_xticklabels()] == [
         "difference\n2 groups",
         "control\n2 groups",
         "difference\n4 groups",
     ]
+    of_two, of_four, one = widths.get_lines()
+    expected = row(0.95).width / row(0.95).oracle
+    assert [list(line.get_ydata()) for line in (of_two, of_four)] == [[expected], [expected]]
+    assert set(one.get_ydata()) == {1.0}

@@ -12,6 +12,7 @@ from quantifair.experiments.tables import pipe_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from quantifair.experiments.coverage import Row
@@ -71,12 +72,12 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def coverage_figure(rows: Sequence[Row]) -> Figure:
-    """Draw the coverage of each setting, a column for each figure, beside the control."""
+    """Draw the coverage of each setting, a column for each figure, and widths below."""
     with styled():
         from matplotlib.figure import Figure as Canvas
 
-        figure = Canvas(figsize=(7.5, 3.6), layout="constrained")
-        axis = figure.subplots()
+        figure = Canvas(figsize=(7.5, 6.4), layout="constrained")
+        axis, below = figure.subplots(2)
         kinds = [(g, n) for g in sorted({r.groups for r in rows}) for n in NAMES]
         kinds = [kind for kind in kinds if any((r.groups, r.figure) == kind for r in rows)]
         for place, (groups, name) in enumerate(kinds):
@@ -89,4 +90,18 @@ def coverage_figure(rows: Sequence[Row]) -> Figure:
         labels = [f"{name.replace('_', ' ')}\n{groups} groups" for groups, name in kinds]
         axis.set_xticks(range(len(kinds)), labels, fontsize=7)
         axis.set_ylabel("share of 95% intervals that hold the truth")
+        _draw_widths(below, [r for r in rows if r.figure == "difference"])
     return figure
+
+
+def _draw_widths(axis: Axes, rows: Sequence[Row]) -> None:
+    """Draw how much wider intervals are than those of somebody who sees the groups."""
+    for groups, marker in ((2, "o"), (4, "s")):
+        some = [r for r in rows if r.groups == groups]
+        wider = [r.width / r.oracle for r in some]
+        axis.plot([r.auc for r in some], wider, marker, markersize=4, label=f"{groups} groups")
+    axis.set_yscale("log")
+    axis.axhline(1.0, color="black", linewidth=1)
+    axis.set_xlabel("AUC of the group classifier")
+    axis.set_ylabel("width of the difference's interval\nover the oracle's")
+    axis.legend()
