@@ -79,7 +79,7 @@ class PosteriorMedian(Quantifier):
     within_: FloatArray
     people_: FloatArray
 
-    def __init__(self, *, likelihood: str = "mixture", shift: float = 2 / 3) -> None:
+    def __init__(self, *, likelihood: str = "mixture", shift: float = 0.5) -> None:
         self.likelihood = likelihood
         self.shift = shift
 
