@@ -44,9 +44,9 @@ METHODS: dict[str, Quantifier] = {
     **{name: kind() for name, kind in QUANTIFIERS.items()},
     "sld stopped": SLD(converged=False),
     "kdey, deployment not smoothed": KDEy(smooth_deployment=False),
-    "posterior, shift=0.5": PosteriorMedian(shift=0.5),
+    "posterior, shift=1": PosteriorMedian(shift=1.0),
     "posterior, moments": PosteriorMedian(likelihood="moments"),
-    "posterior, moments, shift=0.5": PosteriorMedian(likelihood="moments", shift=0.5),
+    "posterior, moments, shift=1": PosteriorMedian(likelihood="moments", shift=1.0),
 }
 
 

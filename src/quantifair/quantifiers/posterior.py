@@ -71,7 +71,7 @@ class PosteriorMedian(Quantifier):
     --------
     >>> scores, groups = [0.2, 0.4, 0.6, 0.8], ["f", "f", "m", "m"]
     >>> PosteriorMedian().fit(scores, groups).predict([0.3, 0.6, 0.8]).round(2).tolist()
-    [0.4, 0.6]
+    [0.41, 0.59]
     """
 
     shares_: FloatArray
