@@ -43,6 +43,9 @@ SIZES = {
 }
 """Where all trials share the auxiliary people, fits are few; elsewhere each trial needs its own."""
 
+DEFAULT = "posterior-x"
+"""The method that audits use by default, with the classifier that each cell chooses."""
+
 RUNGS = {"LR": tuple(LADDER), BEST: tuple(CROSSED)}
 """Methods by learner: the paper's methods have the paper's."""
 
@@ -62,6 +65,7 @@ measures again, and `quantifair experiment ladder` makes such tables from any st
 - `best` chooses the classifier in each auxiliary cell, among regularised logistic regressions,
   splines and small gradient boosting, by the log-loss on people that it has not seen. Where the
   deployment lies plays no part.
+- `posterior-x(best)` is what `Audit` does unless it is told otherwise.
 
 All lines of a protocol see the same trials. Beside each mean absolute error stands the difference
 to the paper's method that did best there, chosen after the fact, and to the paper's PCC; negative
@@ -73,6 +77,18 @@ are smoothed by one person, as in the paper.
 ![Mean absolute error of each method, by protocol](figures/ladder.svg)
 
 {sizes}
+
+## In short
+
+The default beside the paper's method that did best in each place, which nobody knows beforehand, and
+the paper's PCC. Only the first two protocols shift prevalences. In the others nothing shifts between
+the auxiliary sample and the deployment, and PCC and the auxiliary shares alone (MLPE) do best.
+
+How well any estimator can do without shrinking depends on the classifier. Normal scores with an AUC
+of 0.63, say, lie √2 Φ⁻¹(0.63) = 0.47 standard deviations apart in the two groups; 500 people tell a
+prevalence from them to about 1 / (0.47 √500) = 0.095, and a disparity takes two prevalences.
+
+{short}
 
 {tables}
 
@@ -124,9 +140,22 @@ def page(units: pd.DataFrame, covered: pd.DataFrame) -> str:
     tables = [f"## {name}\n\n{text}" for name, text in ladder_tables(found).items()]
     return PAGE.format(
         sizes=size_table(units, found),
+        short=short_table(found),
         tables="\n\n".join(tables),
         coverage=coverage_table(covered),
     )
+
+
+def short_table(found: pd.DataFrame) -> str:
+    """Set the default beside the paper's best method and its PCC."""
+    lines = []
+    for row in found[(found["method"] == DEFAULT) & (found["learner"] == BEST)].itertuples():
+        paper, pcc = row.mae - row.over_best, row.mae - row.over_pcc
+        ours = f"{row.mae:.3f} ± {row.mae_se:.3f}"
+        numbers = [f"{paper:.3f} ({row.best})", f"{pcc:.3f}", ours, f"{row.over_pcc:+.3f}"]
+        lines.append([row.protocol, row.dataset, *numbers])
+    header = ["protocol", "data", "paper's best", "PCC", "default", "default minus PCC"]
+    return pipe_table(header, lines)
 
 
 def size_table(units: pd.DataFrame, found: pd.DataFrame) -> str:
