@@ -80,9 +80,10 @@ are smoothed by one person, as in the paper.
 
 ## In short
 
-The default beside the paper's method that did best in each place, which nobody knows beforehand, and
-the paper's PCC. Only the first two protocols shift prevalences. In the others nothing shifts between
-the auxiliary sample and the deployment, and PCC and the auxiliary shares alone (MLPE) do best.
+The default beside the paper's method that did best in each place, which nobody knows beforehand,
+and the paper's PCC. Only the first two protocols shift prevalences. In the others nothing shifts
+between the auxiliary sample and the deployment, and PCC and the auxiliary shares alone (MLPE) do
+best.
 
 How well any estimator can do without shrinking depends on the classifier. Normal scores with an AUC
 of 0.63, say, lie √2 Φ⁻¹(0.63) = 0.47 standard deviations apart in the two groups; 500 people tell a
