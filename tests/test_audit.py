@@ -964,3 +964,18 @@ def test_score_columns_of_the_deployment_are_checked():
     rejected = int((deployment["hired"] == 0).sum())
     with pytest.raises(InputError, match=f"3 of {rejected} rows in the score columns q_man, q_"):
         measured(table(), deployment)
+
+
+@pytest.mark.parametrize("calibrate", [True, False])
+def test_scores_that_mean_the_contrary_give_no_estimate(calibrate):
+    """Columns of the wrong groups: no number, whether scores are calibrated or not."""
+    rng = np.random.default_rng(0)
+    man = rng.random(600) < 0.5
+    score = np.clip(np.where(man, 0.7, 0.3) + rng.normal(0, 0.1, 600), 0.01, 0.99)
+    frame = pd.DataFrame({"p": score, "q": 1 - score, "hired": rng.integers(0, 2, 600)})
+    auxiliary = frame.assign(sex=np.where(man, "man", "woman"))
+    swapped = {"man": "q", "woman": "p"}
+    spec = Audit(decision="hired", group="sex", scores=swapped, calibrate=calibrate)
+    result = spec.fit(auxiliary).measure(frame)
+    assert result.demographic_parity.difference.estimate is None
+    assert "broken_proxy" in codes_of(result)

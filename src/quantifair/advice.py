@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quantifair.diagnostics import FEW
 from quantifair.disparity import MEASURES, kinds
 from quantifair.figures import disparity_figure
 from quantifair.planning import Survey, better_classifier, times_needed
@@ -73,7 +74,9 @@ def _advised(
             aucs,
             people,
             None if times is None else times * people,
-            None if better is None else Better(better[0], better[1] * people),
+            None
+            if better is None
+            else Better(better[0], max(better[1] * people, FEW * asked.size)),
         ),
     )
 
@@ -98,7 +101,8 @@ class _Aim:
 
     def better(self, above: float) -> tuple[float, float] | None:
         """Return the AUC of a classifier that would do with few more people, and how many times."""
-        if self.verdict.measure != "demographic_parity":
+        shared = self.survey.spread.options.shared
+        if shared or self.verdict.measure != "demographic_parity":
             return None
         return better_classifier(self.survey, self._find, self._reached, above=above, most=MORE)
 

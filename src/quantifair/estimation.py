@@ -245,7 +245,8 @@ def doubts_about(name: str, trained: Trained, quantifier: Quantifier) -> tuple[l
     useless = diagnostics.not_separated(trained.sample, name, estimated=not adjusts)
     if useless:
         return useless, not adjusts
-    refused = trained.broken and adjusts and quantifier.uses_posteriors
+    # Scores that say the contrary of what they mean mislead even who asked for no calibration.
+    refused = (trained.broken or trained.slope <= 0) and adjusts and quantifier.uses_posteriors
     return diagnostics.broken_proxy(trained.slope, name, estimated=not refused), not refused
 
 

@@ -117,6 +117,15 @@ def test_nothing_is_lost_that_was_not_found() -> None:
     assert "do not tell the sign of the difference, even if the assumption holds" in str(found)
 
 
+def test_where_everybody_is_known_nothing_rests_on_the_assumption() -> None:
+    auxiliary, _ = tables()
+    people = auxiliary.assign(id=np.arange(len(auxiliary)))
+    found = audited(people, people.drop(columns="g"), id="id").sensitivity()
+    assert found.sign_lost_at == found.four_fifths_lost_at == np.inf
+    assert "whether the assumption holds or not" in str(found)
+    assert found.to_dict()["sign_lost_at"] is None
+
+
 def test_without_score_intervals_there_is_none() -> None:
     found = audited(*tables(), quantifier="pcc")
     assert not found.has_sensitivity

@@ -173,12 +173,18 @@ def test_what_can_t_be_planned_is_refused(
         ({"share": 0.0}, "share lies between 0 and 1, not 0.0"),
         ({"rate": 40}, "rate lies between 0 and 1, not 40"),
         ({"deployment_rows": 0}, "deployment_rows is a number of people, not 0"),
+        ({"disparity": float("nan")}, "disparity lies between -1 and 1, such as 0.1, not nan"),
         ({"target": "everybody"}, "no target 'everybody'"),
     ],
 )
 def test_assumptions_that_are_none_are_refused(given: dict[str, Any], wrong: str) -> None:
     with pytest.raises(InputError, match=wrong):
         plan_from_assumptions(Aim(width=0.1), **ASSUMED | given)
+
+
+def test_a_curve_is_of_somebody_in_each_cell_and_group() -> None:
+    tiny = plan_from_assumptions(Aim(width=1.9), **ASSUMED | {"deployment_rows": 1})
+    assert min(point.people for point in tiny.curve) >= 4
 
 
 def test_the_population_behind_the_rows_takes_more_people() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -178,7 +179,10 @@ def _holds(figure: Figure, value: float) -> bool:
 
 
 def _lost_at(open_at: Callable[[float], bool], shares: Iterable[float]) -> float:
-    """Find the least share at which something is open: between two of the shares, then bisect."""
+    """Find the least share at which something is open: between two of the shares, then bisect.
+
+    Infinite where it is never open: everybody is known.
+    """
     low, high = 0.0, 1.0
     for share in (0.0, *sorted(shares)):
         if open_at(share):
@@ -188,12 +192,14 @@ def _lost_at(open_at: Callable[[float], bool], shares: Iterable[float]) -> float
     while high - low > PRECISION:
         middle = (low + high) / 2
         low, high = (low, middle) if open_at(middle) else (middle, high)
-    return high
+    return high if high < 1 else math.inf
 
 
 def _lost(what: str, share: float) -> str:
     if not share:
         return f"The tables do not tell {what}, even if the assumption holds."
+    if math.isinf(share):
+        return f"The tables tell {what}, whether the assumption holds or not."
     return (
         f"The tables no longer tell {what} if {share:.1%} of each group, in each cell, may be "
         "unlike the auxiliary people in any way."

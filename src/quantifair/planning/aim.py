@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from scipy.special import chndtr, chndtrinc
@@ -194,7 +195,7 @@ class Aim:
 
 
 def _check_between(name: str, value: Any, least: float, most: float) -> None:
-    number = isinstance(value, int | float)
+    number = isinstance(value, Real) and not isinstance(value, bool)
     if value is not None and not (number and least < value < most):
         raise InputError(f"{name} lies between {least:g} and {most:g}, not {value!r}")
 

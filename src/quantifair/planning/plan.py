@@ -82,7 +82,7 @@ def _curve(survey: Survey, aim: Aim, needed: FloatArray | None) -> tuple[CurvePo
     around = survey.people if needed is None else needed
     total, points = around.sum(), {}
     for times in _CURVE:
-        people = int(float(f"{total * times:.2g}"))
+        people = max(around.size, int(float(f"{total * times:.2g}")))
         spread = survey.asking(around * people / total)
         low, high = ends(parity(spread))
         power = None if aim.detect is None else aim.power_of(spread)

@@ -136,6 +136,8 @@ def assumed(
     """
     check_auc(auc)
     _check_assumed(share=share, rate=rate, level=level)
+    if not -1 < disparity < 1:
+        raise InputError(f"disparity lies between -1 and 1, such as 0.1, not {disparity!r}")
     if deployment_rows < 1:
         raise InputError(f"deployment_rows is a number of people, not {deployment_rows}")
     if target not in TARGETS:
@@ -167,7 +169,7 @@ def _check_estimated(
     if not measurement.quantifier.adjusts:
         raise InputError(
             f"a plan is of score intervals, and {measurement.quantifier!r} has none, as it assumes "
-            "that nothing shifted; choose another quantifier, such as sld"
+            "that nothing shifted; leave out the quantifier, or the declaration of covariate shift"
         )
     if any(e.moments is None or not np.isfinite(e.prevalence).all() for e in estimates.values()):
         why = "; ".join(c.message for c in warnings) or "nobody's group is unknown"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.fft import dct, idct
@@ -74,7 +75,8 @@ class KDEy(Quantifier):
 
     def learn(self, auxiliary: Labelled) -> None:
         """Keep the densities of each group's scores."""
-        if self.bandwidth is not None and not 0 < self.bandwidth < np.inf:
+        width: Any = self.bandwidth
+        if width is not None and not (isinstance(width, Real) and 0 < float(width) < np.inf):
             raise InputError(f"the bandwidth must be a positive number, not {self.bandwidth!r}")
         bins = [bins_of(auxiliary.points, k)[0][..., None, :] for k in axes(len(self.classes_))]
         people = np.stack([_histograms(own, auxiliary.counts) for own in bins], axis=-3)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import betainc, gammaln
@@ -92,7 +93,8 @@ class PosteriorMedian(Quantifier):
         """Check the parameters, and take the moments of the groups' scores."""
         if self.likelihood not in LIKELIHOODS:
             raise InputError(f"the likelihood is one of {LIKELIHOODS}, not {self.likelihood!r}")
-        if not 0 <= self.shift <= 1:
+        shift: Any = self.shift
+        if not (isinstance(shift, Real) and 0 <= float(shift) <= 1):
             raise InputError(f"shift must be from 0 to 1, not {self.shift!r}")
         scores = auxiliary.points.scores
         self.shares_, self.people_ = auxiliary.shares, auxiliary.people
@@ -138,7 +140,7 @@ class PosteriorMedian(Quantifier):
         mixture = partial(_mixture, np.ascontiguousarray(ratio.T), each * counted)
         median = self._median(mixture, peak, each @ scores, counted, shares, known)
         if len(weights) < len(every[1]):
-            median = np.maximum(median + _peak(*every, shares) - peak, 0)
+            median = np.maximum(median + _peak(*every, shares) - peak, _SMALLEST)
         members = every[0] * (median / shares)
         return np.asarray(
             every[1] @ (members / members.sum(axis=1, keepdims=True)) / every[1].sum()

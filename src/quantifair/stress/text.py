@@ -40,7 +40,7 @@ def _estimators(family: FamilyResult) -> str:
         said = (
             "No estimator can be trusted: none errs less, beyond chance, than the auxiliary sample "
             f"alone (mlpe, {family.estimators['mlpe'].error:.3f}), which does not look at the "
-            "deployment."
+            "deployment. More partitions may tell a small lead from chance."
         )
     else:
         said = f"The least error is that of {best} ({least:.3f})"
