@@ -40,6 +40,7 @@ def group_frame(result: AuditResult) -> Any:
 def figure_frame(result: AuditResult, backend: str) -> Any:
     """Return each figure of the measures and of the groups as a row of a long frame."""
     import narwhals as nw
+    import pyarrow as pa
 
     if backend not in _BACKENDS:
         raise InputError(f"no backend {backend!r}; {did_you_mean(backend, _BACKENDS)}")
@@ -57,8 +58,9 @@ def figure_frame(result: AuditResult, backend: str) -> Any:
         **{number: [getattr(r[3], number) for r in rows] for number in _NUMBERS},
         "verdict": [r[4] for r in rows],
     }
-    schema = {name: nw.Float64() if name in _NUMBERS else nw.String() for name in columns}
-    return nw.from_dict(columns, schema, backend=backend).to_native()  # type: ignore[arg-type]
+    # By way of Arrow, as pandas takes what is missing among texts for the word None.
+    schema = pa.schema({n: pa.float64() if n in _NUMBERS else pa.string() for n in columns})
+    return nw.from_arrow(pa.table(columns, schema), backend=backend).to_native()  # type: ignore[arg-type]
 
 
 def _of_measure(measure: MeasureResult) -> list[Row]:
