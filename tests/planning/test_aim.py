@@ -84,6 +84,7 @@ def test_large_surveys_find_as_often_as_the_normal_formula_says(
         ({"width": 0.1, "detect": 0.1}, "give one of them"),
         ({"width": 0.0}, "width lies between 0 and 2, not 0.0"),
         ({"width": "wide"}, "width lies between 0 and 2, not 'wide'"),
+        ({"width": True}, "width lies between 0 and 2, not True"),
         ({"detect": 1.0}, "detect lies between 0 and 1, not 1.0"),
         ({"detect": 0.1, "power": 0.3}, "power lies between 0.5 and 1, not 0.3"),
         ({"detect": 0.1, "margin": 0.2}, "margin lies between 0 and 0.1, not 0.2"),
@@ -119,3 +120,7 @@ def test_a_survey_knows_the_people_that_it_has() -> None:
     assert isinstance(survey, Survey)
     same, now = parity(survey.asking(survey.people)), parity(scaled(survey.spread, 1))
     assert (same.low, same.high) == (now.low, now.high)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert Aim(width=np.float32(0.25)).width == 0.25

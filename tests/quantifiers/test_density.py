@@ -1,5 +1,7 @@
 """KDEy: the mixture of kernel densities under which the deployment is most likely."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from quapy.functional import ILRtransformation
@@ -74,7 +76,7 @@ def test_people_like_nobody_in_the_auxiliary_sample_tell_nothing() -> None:
     assert fitted.predict([0.3, 0.7, 0.7, 0.99]) == pytest.approx([1 / 3, 2 / 3], abs=1e-9)
 
 
-@pytest.mark.parametrize("wrong", [0, -1, np.inf, np.nan])
-def test_a_bandwidth_that_is_none_is_refused(wrong: float) -> None:
+@pytest.mark.parametrize("wrong", [0, -1, np.inf, np.nan, "wide"])
+def test_a_bandwidth_that_is_none_is_refused(wrong: Any) -> None:
     with pytest.raises(InputError, match="bandwidth must be a positive number"):
         KDEy(bandwidth=wrong).fit([0.2, 0.8], ["a", "b"])

@@ -209,6 +209,7 @@ def test_a_large_deployment_does_not_take_a_small_samples_error_for_a_shift() ->
         ({"likelihood": "normal"}, "'moments'\\), not 'normal'"),
         ({"shift": 1.5}, "shift must be from 0 to 1, not 1.5"),
         ({"shift": -0.1}, "shift must be from 0 to 1, not -0.1"),
+        ({"shift": "half"}, "shift must be from 0 to 1, not 'half'"),
     ],
 )
 def test_options_that_are_none_are_refused(options: dict[str, object], message: str) -> None:
