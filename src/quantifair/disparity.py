@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -119,6 +119,19 @@ def difference(rates: FloatArray, *, signed: bool) -> FloatArray:
     if signed and rates.shape[-1] == 2:
         return np.asarray(rates[..., 1] - rates[..., 0])
     return np.asarray(rates.max(axis=-1) - rates.min(axis=-1))
+
+
+def direction(groups: Sequence[str], *, signed: bool = True) -> str:
+    """Say what a difference subtracts from what.
+
+    Examples
+    --------
+    >>> direction(["man", "woman"])
+    'woman minus man'
+    """
+    if signed and len(groups) == 2:
+        return f"{groups[1]} minus {groups[0]}"
+    return "largest minus smallest"
 
 
 def ratio(rates: FloatArray) -> FloatArray:

@@ -73,7 +73,7 @@ def _measure(
     return MeasureResult(
         name,
         measure.meaning,
-        f"{groups[1]} minus {groups[0]}" if signed else "largest minus smallest",
+        disparity.direction(groups, signed=signed),
         signed,
         **figures,
         verdict=judged.difference,
@@ -107,14 +107,15 @@ def _pairs(
         return ()
     found = []
     for one, other in disparity.pairs(len(groups)):
-        minus = figure(spread, names, partial(_minus, one=one, other=other))
+        minus = figure(spread, names, partial(subtracted, one=one, other=other))
         over = figure(spread, names, partial(_over, one=one, other=other), most=np.inf)
         judged = verdicts(measure, names, minus, over, spread.options.margins)
         found.append(PairResult(groups[other], groups[one], minus, over, *judged))
     return tuple(found)
 
 
-def _minus(rates: FloatArray, *, one: int, other: int) -> FloatArray:
+def subtracted(rates: FloatArray, *, one: int, other: int) -> FloatArray:
+    """Subtract the rate of one group from that of another."""
     return np.asarray(rates[..., other] - rates[..., one])
 
 

@@ -145,13 +145,12 @@ class Sensible:
             return known[share]
 
         signed = len(self.groups) == 2
-        minus = f"{self.groups[1]} minus {self.groups[0]}"
         return Sensitivity(
             tuple(at(float(s)) for s in wanted),
             _lost_at(lambda s: _holds(at(s).difference, 0.0), wanted),
             _lost_at(lambda s: _holds(at(s).ratio, FOUR_FIFTHS), wanted),
             signed,
-            minus if signed else "largest minus smallest",
+            disparity.direction(self.groups),
         )
 
     def _point(self, share: float) -> SensitivityPoint:

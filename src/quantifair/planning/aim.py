@@ -12,14 +12,13 @@ from scipy.special import chndtr, chndtrinc
 
 from quantifair import disparity
 from quantifair.errors import InputError
-from quantifair.figures import disparity_figure, figure
+from quantifair.figures import disparity_figure, figure, subtracted
 from quantifair.intervals import quantile_of_pairs
 from quantifair.planning.survey import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from quantifair.quantifiers.base import FloatArray
     from quantifair.results import Figure
     from quantifair.spread import Spread
 
@@ -95,15 +94,11 @@ def parity(
     """
     names = ("selection_rate",)
     if pair is not None:
-        return figure(spread, names, partial(_minus, pair=pair), far=deviance)
+        return figure(spread, names, partial(subtracted, one=pair[0], other=pair[1]), far=deviance)
     kind = disparity.kinds(signed=True, groups=_groups(spread))["difference"]
     if deviance is None:
         return disparity_figure(spread, names, kind, _groups(spread))
     return figure(spread, names, kind.of, kind.worst, far=deviance, nearest=kind.nearest)
-
-
-def _minus(rates: FloatArray, *, pair: tuple[int, int]) -> FloatArray:
-    return rates[..., pair[1]] - rates[..., pair[0]]
 
 
 def narrower(found: Figure, *, width: float) -> bool:

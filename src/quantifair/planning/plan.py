@@ -61,9 +61,7 @@ def make_plan(subject: Subject, aim: Aim) -> PlanResult:
     return PlanResult(
         aim,
         survey.spread.options.level,
-        f"{subject.groups[1]} minus {subject.groups[0]}"
-        if groups == 2
-        else "largest minus smallest",
+        subject.direction,
         parity(survey.spread).estimate or 0.0,
         subject.allocation(survey.people) if subject.present else None,
         planned,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quantifair.cells import DECISIONS
-from quantifair.disparity import group_rates
+from quantifair.disparity import direction, group_rates
 from quantifair.errors import InputError, NotIdentifiedError
 from quantifair.estimation import TARGETS, CellEstimate, Options
 from quantifair.planning import words
@@ -57,9 +57,7 @@ class Subject:
     @property
     def direction(self) -> str:
         """What is subtracted from what."""
-        if len(self.groups) > 2:
-            return "largest minus smallest"
-        return f"{self.groups[1]} minus {self.groups[0]}"
+        return direction(self.groups)
 
     @property
     def rates(self) -> dict[str, float]:
